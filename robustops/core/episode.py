@@ -87,6 +87,8 @@ class Turn:
     hash_after: str = ""
     policy_s: float = 0.0
     dropped_calls: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,12 +145,21 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """Everything needed to continue an episode from just before `pending` is executed."""
+    """Everything needed to continue an episode; immutable, so that every continuation starts from its own copy.
+
+    Before a call: `pending` is that call and the last of `turns` is the decision that made it, without a reply.
+    After an injected fault (the recovery boundary): `pending` is None and every turn has its reply. The injector draws
+    from (plan.seed, number of events), so `plan`, `remaining_cap` and `faults` are its whole state.
+    """
 
     turns: tuple[Turn, ...]
     database: bytes  # Session.snapshot(), clock included
-    pending: ToolCall
+    pending: ToolCall | None = None
     read_history: tuple[tuple[str, str, str], ...] = ()  # (signature, observation hash, state hash)
+    state_hash: str = ""
+    plan: FaultPlan | None = None
+    remaining_cap: int = 0
+    faults: tuple[FaultEvent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,3 +188,4 @@ class EpisodeGroup:
     group_id: str
     condition: Literal["clean", "fault"]
     episodes: tuple[Episode, ...]
+    boundary: Checkpoint | None = None  # fault groups: the shared post-fault start, kept for a later visit
