@@ -1,0 +1,6 @@
+"""Evaluate a policy, clean and under faults, on paired cases: `python -m robustops.evaluate --help`."""
+
+from robustops.cli import launch
+
+if __name__ == "__main__":
+    launch("evaluate", "robustops.compose.evaluate:run")

@@ -1,0 +1,6 @@
+"""Train a policy by masked SFT or GRPO: `python -m robustops.train --help`."""
+
+from robustops.cli import launch
+
+if __name__ == "__main__":
+    launch("train", "robustops.compose.train:run")
