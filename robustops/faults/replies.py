@@ -8,7 +8,7 @@ test the keys (`executed`, `incomplete`, `error`), not the sentences.
                              otherwise the native object with its one list cut and the same two flags added
     truncated_reply          the native text, cut: it no longer parses
     swapped_reply            a well-formed object, but of another identity
-    lost_ack                 {"error": "timeout: ..."}                     isError; no "executed": the outcome is unknown
+    lost_ack                 {"error": "timeout: ..."}              isError; no "executed": the outcome is unknown
     dropped_filter           a longer array than was asked for, no flag
 """
 

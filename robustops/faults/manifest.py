@@ -1,0 +1,108 @@
+"""The fault manifest: a frozen assignment case -> fault, so that every model meets the same faults. A file in, and out.
+
+One row per case of the base run; a case without an eligible call has a row without a fault, so that a missing row is
+always a mistake. The hash in the header is over the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from robustops.core.episode import FaultPlan
+from robustops.core.errors import ManifestError, TableError
+from robustops.core.tables import Header, content_sha256, read_listing, write_listing
+from robustops.core.task import Case
+from robustops.faults.catalogue import KINDS
+
+KIND = "fault_manifest"
+_PLAN_FIELDS = {"subtype": str, "tool": str, "signature": str, "cap": int, "seed": int}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """`plans`: by manifest key; None where the base run met no eligible call."""
+
+    split: str
+    sha256: str
+    plans: Mapping[str, FaultPlan | None]
+    where: str = "fault manifest"
+
+    def plan_for(self, case: Case) -> FaultPlan | None:
+        """Raises ManifestError for a case that the base run did not cover."""
+        key = manifest_key(case)
+        if key not in self.plans:
+            raise ManifestError(
+                f"{self.where}: no row for case {key!r} ({len(self.plans)} cases, split {self.split!r}); "
+                "freeze a manifest over the cases you evaluate, or set split.limit as it was then"
+            )
+        return self.plans[key]
+
+
+def manifest_key(case: Case) -> str:
+    """Attempts of one case share its fault."""
+    return f"{case.task_id}|{case.tool_mode}"
+
+
+def manifest_rows(plans: Mapping[str, FaultPlan | None]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for key in sorted(plans):
+        plan = plans[key]
+        fault = {name: getattr(plan, name) for name in _PLAN_FIELDS} if plan is not None else None
+        rows.append({"case": key, "fault": fault, "reason": "" if fault else "no_opportunity"})
+    return rows
+
+
+def manifest_of(plans: Mapping[str, FaultPlan | None], *, split: str) -> Manifest:
+    return Manifest(split=split, sha256=content_sha256(manifest_rows(plans)), plans=dict(plans))
+
+
+def write_manifest(path: Path, plans: Mapping[str, FaultPlan | None], *, split: str, source: str) -> Header:
+    return write_listing(path, manifest_rows(plans), kind=KIND, split=split, source=source)
+
+
+def read_manifest(path: Path, *, split: str, task_ids: Collection[str]) -> Manifest:
+    """Raises ManifestError, naming the file and the fault in it, for a wrong split, a stale hash, an unknown case or
+    subtype, or a row that is not one.
+    """
+    try:
+        header, rows = read_listing(path, kind=KIND)
+    except TableError as error:
+        raise ManifestError(str(error)) from error
+    if header.split != split:
+        raise ManifestError(
+            f"{path}: was built for split {header.split!r}, this run evaluates {split!r}; "
+            "give the manifest of that split, or freeze one"
+        )
+    plans: dict[str, FaultPlan | None] = {}
+    for number, row in enumerate(rows, start=2):
+        where = f"{path}:{number}"
+        key = row.get("case")
+        if not isinstance(key, str) or "|" not in key or "fault" not in row:
+            raise ManifestError(f"{where}: expected 'case' (task|tool_mode) and 'fault', got keys {sorted(row)}")
+        if key.rsplit("|", 1)[0] not in task_ids:
+            raise ManifestError(
+                f"{where}: task {key.rsplit('|', 1)[0]!r} is not in split {split!r} ({len(task_ids)} ids); "
+                "was the manifest built for another split?"
+            )
+        if key in plans:
+            raise ManifestError(f"{where}: case {key!r} has a second row; keep one")
+        plans[key] = _plan(row["fault"], where)
+    return Manifest(split=header.split, sha256=header.sha256, plans=plans, where=str(path))
+
+
+def _plan(fault: Any, where: str) -> FaultPlan | None:
+    if fault is None:
+        return None
+    if not isinstance(fault, dict) or set(fault) != set(_PLAN_FIELDS):
+        raise ManifestError(f"{where}: 'fault' must hold exactly {', '.join(_PLAN_FIELDS)}; got {fault!r}")
+    for name, kind in _PLAN_FIELDS.items():
+        if type(fault[name]) is not kind:
+            raise ManifestError(f"{where}: fault.{name}: expected {kind.__name__}, got {fault[name]!r}")
+    if fault["subtype"] not in KINDS:
+        raise ManifestError(f"{where}: unknown fault subtype {fault['subtype']!r}; expected one of {', '.join(KINDS)}")
+    if fault["cap"] < 1:
+        raise ManifestError(f"{where}: fault.cap: expected at least 1, got {fault['cap']}")
+    return FaultPlan(**fault)
