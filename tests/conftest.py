@@ -1,0 +1,41 @@
+"""What every test may use: the sizes of long tests, and the table of the long ones."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+IS_FULL_SIZE = os.environ.get("ROBUSTOPS_TEST_SIZE") == "full"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The design notes and public benchmark data beside the checkout; the test is skipped where they are absent."""
+    folder = ROOT.parent / "shared"
+    if not folder.is_dir():
+        pytest.skip("the shared benchmark data is not beside this checkout")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sized():
+    """Give a long test its size: `sized(200)` is 200 under `make test-all` and 20 otherwise."""
+    return lambda full, least=1: full if IS_FULL_SIZE else max(least, full // 10)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--report-table", metavar="FILE", help="write outcome and seconds of every test to a Markdown table")
+
+
+def pytest_terminal_summary(terminalreporter, exitstatus, config) -> None:
+    path = config.getoption("--report-table")
+    if not path:
+        return
+    reports = [report for kind in ("passed", "failed", "skipped") for report in terminalreporter.stats.get(kind, [])]
+    rows = sorted((report.nodeid, report.outcome, f"{report.duration:.1f}") for report in reports)
+    table = ["| test | outcome | seconds |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)]
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text("\n".join(table) + "\n")

