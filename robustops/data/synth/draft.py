@@ -1,0 +1,126 @@
+"""What a template makes: a request's slots, the symbolic plan, the checks and their graph. Knows no domain, no file.
+
+A template is a function from a world to a draft. Its request patterns are split as the tasks are: the last quarter of
+them occurs in test only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from robustops.agent.plan import Expression, Pick, ReadBack, Ref, Scalar, Step, Value
+from robustops.core.task import Part
+from robustops.data.synth.world import SEED_TIME, World, literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckDraft:
+    """One database_state check with an integer answer."""
+
+    name: str
+    query: str
+    expected: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """`slots` fill the request; with the template's name they are the identity of a task, so no two tasks share them.
+
+    `edges`: necessary prerequisites between checks, by index.
+    """
+
+    slots: Mapping[str, Scalar]
+    steps: tuple[Step, ...]
+    checks: tuple[CheckDraft, ...]
+    edges: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """`extra_tools`: tools offered beside those of the plan. `draw`: None where the world has nothing fitting."""
+
+    name: str
+    patterns: tuple[str, ...]
+    extra_tools: tuple[str, ...]
+    draw: Callable[[World, Random], Draft | None]
+    held_out: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.patterns) < 4:
+            raise ValueError(f"template {self.name}: {len(self.patterns)} request patterns, expected at least 4")
+
+    def patterns_of(self, part: Part) -> tuple[str, ...]:
+        """Train and val share the first three quarters; test sees all."""
+        return self.patterns if part == "test" else self.patterns[: len(self.patterns) * 3 // 4]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadBackRule:
+    """How the effect of a write tool is read: a tool on the same table, filtered by these arguments of the write."""
+
+    tool: str
+    keys: tuple[str, ...]
+    renamed: Mapping[str, str] = field(default_factory=dict)  # argument of the write -> column of the row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Domain:
+    """All that the generator knows of one domain."""
+
+    name: str
+    server: str
+    url: str
+    policy: str
+    templates: tuple[Template, ...]
+    build: Callable[[Part, Random, int], World]  # (part, rng, rows of a middling table)
+
+
+def expression(argument: Any) -> Expression:
+    """`"@step.field"` refers to a bound row; anything else is a constant."""
+    if isinstance(argument, str) and argument.startswith("@"):
+        step, _, name = argument[1:].partition(".")
+        return Ref(step=step, field=name)
+    return Value(value=argument)
+
+
+def expressions(arguments: Mapping[str, Any]) -> dict[str, Expression]:
+    return {name: expression(argument) for name, argument in arguments.items()}
+
+
+def read(bind: str, tool: str, arguments: Mapping[str, Any], pick: Pick | None = None) -> Step:
+    return Step(bind=bind, tool=tool, arguments=expressions(arguments), pick=pick)
+
+
+def write(bind: str, tool: str, arguments: Mapping[str, Any], rules: Mapping[str, ReadBackRule]) -> Step:
+    """A write with its read-back: look the row up by the rule's keys and expect every other argument in it."""
+    rule = rules[tool]
+    asked = expressions(arguments)
+    back = ReadBack(
+        tool=rule.tool,
+        arguments={rule.renamed.get(name, name): asked[name] for name in rule.keys},
+        where={rule.renamed.get(name, name): value for name, value in asked.items() if name not in rule.keys},
+    )
+    return Step(bind=bind, tool=tool, arguments=asked, read_back=back)
+
+
+def holds(name: str, table: str, row: Mapping[str, Any]) -> CheckDraft:
+    """Exactly one row of the table has these values."""
+    where = " AND ".join(f"{column} = {literal(value)}" for column, value in row.items())
+    return CheckDraft(name=name, query=f"SELECT COUNT(*) FROM {table} WHERE {where}", expected=1)
+
+
+def only_written(
+    name: str, table: str, row: Mapping[str, Any], *, column: str = "sys_updated_on", since: str = SEED_TIME
+) -> CheckDraft:
+    """Guard: no other row of the table was written since the seed was made. Holds before anything was done."""
+    same = " AND ".join(f"{key} = {literal(value)}" for key, value in row.items())
+    query = f"SELECT COUNT(*) FROM {table} WHERE {column} > {literal(since)} AND NOT ({same})"
+    return CheckDraft(name=name, query=query, expected=0)
+
+
+def row_count(name: str, table: str, expected: int) -> CheckDraft:
+    """Guard: the table has this many rows."""
+    return CheckDraft(name=name, query=f"SELECT COUNT(*) FROM {table}", expected=expected)

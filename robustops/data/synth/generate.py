@@ -1,0 +1,193 @@
+"""Draws a synthetic task set: domains, sizes and a seed in; tasks with their databases, graphs and plans out.
+
+The n-th task of a domain and part depends on the seed and n alone, so that a small set is the beginning of a large one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any, get_args
+
+from robustops.agent.plan import Plan, dump_plan
+from robustops.core.tables import write_atomically, write_listing
+from robustops.core.task import CheckGraph, Part
+from robustops.data.synth.csm import CSM
+from robustops.data.synth.draft import Domain, Draft, Template
+from robustops.data.synth.world import World, sql_of
+
+DOMAINS: dict[str, Domain] = {domain.name: domain for domain in (CSM,)}
+TASKS_PER_WORLD = 12
+MAX_TRIES = 400
+RULE = "name pools disjoint by hash; last quarter of the request patterns and held-out templates in test only"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SynthTask:
+    """One generated task: the public form of it (`content`), and beside it what no policy may see."""
+
+    task_id: str
+    domain: str
+    part: Part
+    template: str
+    held_out: bool
+    draft: Draft
+    content: dict[str, Any]
+    seed_file: str
+    seed_sql: str
+
+    @property
+    def sha256(self) -> str:
+        """Hash over the task and its database: the same task asked of other rows is another task."""
+        text = json.dumps(self.content, sort_keys=True, ensure_ascii=False) + "\n" + self.seed_sql
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def plan(self) -> Plan:
+        return Plan(task_id=self.task_id, steps=self.draft.steps)
+
+
+def generate(
+    out_root: Path,
+    *,
+    domains: Sequence[str],
+    num_train: int,
+    num_val: int,
+    num_test: int,
+    seed: int,
+    num_rows: int = 24,
+) -> int:
+    """Write a task set under `out_root`; returns the number of tasks. The sizes are totals over the domains.
+
+    `num_rows`: rows in a middling table of each database. Raises ValueError for an unknown domain.
+    """
+    sizes: dict[Part, int] = {"train": num_train, "val": num_val, "test": num_test}
+    tasks = list(draw_all(domains=domains, sizes=sizes, seed=seed, num_rows=num_rows))
+    write_task_set(out_root, tasks, source=f"robustops.data.synth seed={seed} rows={num_rows} {sizes}")
+    return len(tasks)
+
+
+def draw_all(*, domains: Sequence[str], sizes: dict[Part, int], seed: int, num_rows: int = 24) -> Iterator[SynthTask]:
+    """Tasks part by part, domain by domain; each domain's share of a part is that of its templates."""
+    unknown = [name for name in domains if name not in DOMAINS]
+    if unknown:
+        raise ValueError(f"unknown domain {unknown[0]!r}; synthetic tasks exist for {', '.join(DOMAINS)}")
+    for part in get_args(Part):
+        for name, num_tasks in _shares(domains, sizes[part]).items():
+            yield from draw(DOMAINS[name], part, num_tasks, seed=seed, num_rows=num_rows)
+
+
+def draw(domain: Domain, part: Part, num_tasks: int, *, seed: int, num_rows: int = 24) -> Iterator[SynthTask]:
+    """The first `num_tasks` tasks of one domain and part."""
+    templates = [template for template in domain.templates if part == "test" or not template.held_out]
+    used: set[tuple[Any, ...]] = set()
+    for index in range(num_tasks):
+        number, place = divmod(index, TASKS_PER_WORLD)
+        if place == 0:
+            world = domain.build(part, Random(f"{seed}/{domain.name}/{part}/world/{number}"), num_rows)
+            seed_file, seed_sql = f"seeds/{domain.name}-{part}-{number:04d}.sql", sql_of(world)
+        rng = Random(f"{seed}/{domain.name}/{part}/task/{index}")
+        template = templates[index % len(templates)]
+        draft = _draw_unused(template, world, rng, used)
+        yield SynthTask(
+            task_id=f"{domain.name}-{part}-{index:05d}",
+            domain=domain.name,
+            part=part,
+            template=template.name,
+            held_out=template.held_out,
+            draft=draft,
+            content=_content(domain, template, world, draft, seed_file, rng),
+            seed_file=seed_file,
+            seed_sql=seed_sql,
+        )
+
+
+def _draw_unused(template: Template, world: World, rng: Random, used: set[tuple[Any, ...]]) -> Draft:
+    """A draft whose (template, arguments) is new in this part; training may repeat one on another database."""
+    draft = None
+    for _ in range(MAX_TRIES):
+        draft = template.draw(world, rng) or draft
+        if draft is not None and (identity := (template.name, *sorted(draft.slots.items()))) not in used:
+            used.add(identity)
+            return draft
+    if draft is None or world.part != "train":
+        raise ValueError(f"template {template.name}: no new task left in part {world.part!r}; ask for fewer")
+    return draft
+
+
+def _content(
+    domain: Domain, template: Template, world: World, draft: Draft, seed_file: str, rng: Random
+) -> dict[str, Any]:
+    tools = [*Plan(task_id="", steps=draft.steps).tools, *template.extra_tools]
+    rng.shuffle(tools)
+    server = {"mcp_server_name": domain.server, "mcp_server_url": domain.url, "seed_database_file": seed_file}
+    return {
+        "mcp_endpoint": "/mcp",
+        "number_of_runs": 1,
+        "reset_database_between_runs": True,
+        "gym_servers_config": [server | {"context": world.context}],
+        "system_prompt": domain.policy,
+        "user_prompt": rng.choice(template.patterns_of(world.part)).format(**draft.slots),
+        "selected_tools": tools,
+        "restricted_tools": [],
+        "verifiers": [
+            {
+                "verifier_type": "database_state",
+                "name": check.name,
+                "gym_name": domain.server,
+                "validation_config": {
+                    "query": check.query,
+                    "expected_value": check.expected,
+                    "comparison_type": "equals",
+                },
+            }
+            for check in draft.checks
+        ],
+    }
+
+
+def _shares(domains: Sequence[str], total: int) -> dict[str, int]:
+    """`total` split by the number of templates; what rounding leaves goes to the first domains."""
+    weights = {name: len(DOMAINS[name].templates) for name in domains}
+    shares = {name: total * weight // sum(weights.values()) for name, weight in weights.items()}
+    for name in list(shares)[: total - sum(shares.values())]:
+        shares[name] += 1
+    return shares
+
+
+def write_task_set(out_root: Path, tasks: Sequence[SynthTask], *, source: str) -> None:
+    """tasks/*.json, seeds/*.sql, graphs.jsonl, plans.jsonl, split.jsonl."""
+    for path, sql in {task.seed_file: task.seed_sql for task in tasks}.items():
+        write_atomically(out_root / path, sql.encode())
+    for task in tasks:
+        text = json.dumps(task.content, indent=1, ensure_ascii=False) + "\n"
+        write_atomically(out_root / "tasks" / f"{task.task_id}.json", text.encode())
+    graphs = [graph_row(task) for task in tasks]
+    plans = [dump_plan(task.plan) for task in tasks]
+    write_listing(out_root / "graphs.jsonl", graphs, kind="graphs", split="synthetic", source=source)
+    write_listing(out_root / "plans.jsonl", plans, kind="plans", split="synthetic", source=source)
+    rows = [split_row(task) for task in tasks]
+    write_listing(out_root / "split.jsonl", rows, kind="split", split="synthetic", source=source)
+
+
+def graph_row(task: SynthTask) -> dict[str, Any]:
+    graph = CheckGraph(num_checks=len(task.draft.checks), edges=task.draft.edges)
+    return {"task_id": task.task_id, "num_checks": graph.num_checks, "edges": [list(edge) for edge in graph.edges]}
+
+
+def split_row(task: SynthTask) -> dict[str, Any]:
+    return {
+        "task_id": task.task_id,
+        "domain": task.domain,
+        "part": task.part,
+        "runnable": True,
+        "reason": "",
+        "rule": RULE,
+        "template": task.template,
+        "held_out": task.held_out,
+        "sha256": task.sha256,
+    }
