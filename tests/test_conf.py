@@ -28,7 +28,7 @@ def composed(primary: str, *overrides: str) -> RunConfig:
 
 
 def primary_of(experiment: str) -> str:
-    return "evaluate" if experiment.startswith("eval_") else "train"
+    return "evaluate" if "eval" in experiment else "train"
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)

@@ -1,0 +1,54 @@
+"""Progress with an estimate of the time left: a bar on a terminal, a line now and then in a log."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+Report = Callable[[int, int, str], None]  # done, total, note
+SECONDS_BETWEEN_LINES = 10.0
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Report]:
+    """Yield a function to call with (done, total, note) as often as convenient."""
+    if sys.stdout.isatty():
+        with _bar(title) as report:
+            yield report
+    else:
+        yield _lines(title)
+
+
+@contextmanager
+def _bar(title: str) -> Iterator[Report]:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    with Progress(*columns) as bars:
+        bar = bars.add_task(title, total=None, note="")
+        yield lambda done, total, note: bars.update(bar, completed=done, total=total, note=note)
+
+
+def _lines(title: str) -> Report:
+    started = last = time.monotonic()
+
+    def report(done: int, total: int, note: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last < SECONDS_BETWEEN_LINES and done < total:
+            return
+        last = now
+        left = f"{(now - started) / done * (total - done):.0f} s left" if done else "..."
+        print(f"{title}: {done}/{total}, {now - started:.0f} s, {left} {note}".rstrip(), flush=True)
+
+    return report
