@@ -2,8 +2,8 @@
 
     python -m robustops.demo [--dir runs/demo] [--seed 0]
 
-Every phase is one of the commands that a user would type, printed before it runs. A phase that finished is not repeated;
-a phase that was interrupted goes on where it stopped.
+Every phase is one of the commands that a user would type, printed before it runs. A phase that finished is not
+repeated; a phase that was interrupted goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -150,7 +150,9 @@ def main() -> int:
     started = time.monotonic()
     code = play(phases(args.dir, args.seed), Journal(args.dir))
     if code == 0:
-        print(f"\nfinished in {(time.monotonic() - started) / 60:.1f} min; report: {args.dir / 'report' / 'report.html'}")
+        print(
+            f"\nfinished in {(time.monotonic() - started) / 60:.1f} min; report: {args.dir / 'report' / 'report.html'}"
+        )
     return code
 
 
