@@ -15,6 +15,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import hydra
 from hydra.core.global_hydra import GlobalHydra
@@ -24,10 +25,10 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from robustops.config import RunConfig, known_keys, nearest, register, typed
+from robustops.config import ServeConfig, known_keys, nearest, register, typed
 from robustops.core.errors import ConfigError, RobustopsError
 
-Job = Callable[[RunConfig, Path], None]
+Job = Callable[[Any, Path], None]  # a RunConfig or ServeConfig, and the run folder
 log = logging.getLogger(__name__)
 
 PACKAGE = Path(__file__).resolve().parent
@@ -115,12 +116,16 @@ def explain(error: Exception) -> str:
         )
     if match := re.search(r"Could not override '([^']+)'", text):
         key = match.group(1).split("@")[0]
-        return f"unknown key or group {key!r}.{nearest(key, [*GROUPS, *known_keys()])}"
+        return f"unknown key or group {key!r}.{nearest(key, writable())}"
     if match := re.search(r"Key '([^']+)' is not in struct", text):
-        return f"unknown key {match.group(1)!r}.{nearest(match.group(1), [*GROUPS, *known_keys()])}"
+        return f"unknown key {match.group(1)!r}.{nearest(match.group(1), writable())}"
     if "Ambiguous value for argument" in text:
         return f"{text.splitlines()[0]}: several values for one key need -m (multirun)"
     return text.splitlines()[0]
+
+
+def writable() -> list[str]:
+    return [*GROUPS, *known_keys(), *known_keys(ServeConfig)]
 
 
 def list_groups() -> str:

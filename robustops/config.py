@@ -192,6 +192,17 @@ class CollectConfig:
 
 
 @dataclass
+class ServeConfig:
+    """What `python -m robustops.serve` serves. A domain's container listens on its public port; `port` overrides it."""
+
+    domain: str = "csm"  # a domain's name, or all
+    host: str = "127.0.0.1"
+    port: int | None = None
+    port_offset: int = 0  # added to every public port when domain=all
+    max_databases: int = 512
+
+
+@dataclass
 class RunConfig:
     """Everything one run depends on."""
 
@@ -209,6 +220,7 @@ class RunConfig:
     run: RunFolderConfig = field(default_factory=RunFolderConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     collection: CollectConfig = field(default_factory=CollectConfig)
+    do: str = "tasks"  # prepare: tasks | manifest
     seed: int = 0
 
 
@@ -219,6 +231,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "algorithm.on_underfill": ("smaller_batch", "skip", "raise"),
     "algorithm.schedule": ("constant", "cosine"),
     "collection.teacher": ("scripted", "api"),
+    "do": ("tasks", "manifest"),
     "engine.kind": ("vllm", "hf", "api", "scripted"),
     "fault_policy.name": ("none", "train", "heldout", "all"),
     "gym.kind": ("embedded", "http"),
@@ -259,6 +272,7 @@ def register() -> None:
     """Make the tree known to Hydra: every key can be overridden, every value is checked as it is composed."""
     store = ConfigStore.instance()
     store.store(group="schema", name="run", node=RunConfig)
+    store.store(group="schema", name="serve", node=ServeConfig)
     for name, algorithm in ALGORITHMS.items():
         store.store(group="schema", name=name, node=algorithm)
 
@@ -275,12 +289,15 @@ def written_keys(node: DictConfig, prefix: str = "") -> Iterator[str]:
             yield from written_keys(child, f"{key}.")
 
 
-def typed(composed: DictConfig) -> RunConfig:
+def typed(composed: DictConfig) -> RunConfig | ServeConfig:
     """Turn a composed configuration into plain objects.
 
     Raises ConfigError: an unknown key (with the nearest known one), a missing value, an impossible value.
     """
-    known = set(known_keys())
+    root = OmegaConf.get_type(composed)
+    if root not in (RunConfig, ServeConfig):
+        raise ConfigError("the configuration is not built on a schema; start its defaults with `- schema/run@_here_`")
+    known = set(known_keys(root))
     for key in written_keys(composed):
         if key not in known:
             raise ConfigError(f"unknown key {key!r}.{nearest(key, known)}")
@@ -301,8 +318,8 @@ def typed(composed: DictConfig) -> RunConfig:
 def check_values(config: RunConfig) -> None:
     """Raise ConfigError for a value outside its range, naming key, value and range."""
     for key, allowed in CHOICES.items():
-        group, name = key.split(".")
-        value = getattr(getattr(config, group), name, None)
+        *group, name = key.split(".")
+        value = getattr(getattr(config, group[0]) if group else config, name, None)
         if value is not None and value not in allowed:
             raise ConfigError(f"{key}: got {value!r}, expected one of {', '.join(allowed)}.{nearest(value, allowed)}")
     if len(config.reward.weights) != 3:

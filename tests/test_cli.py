@@ -26,7 +26,7 @@ def refusal(entry: str, *overrides: str, cwd: Path) -> str:
     return line
 
 
-@pytest.mark.parametrize("entry", ["train", "evaluate", "collect"])
+@pytest.mark.parametrize("entry", ["train", "evaluate", "collect", "prepare"])
 def test_help_names_the_groups_and_gives_three_examples(entry: str, tmp_path: Path) -> None:
     done = command(entry, "--help", cwd=tmp_path)
     assert done.returncode == 0

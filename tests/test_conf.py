@@ -24,7 +24,9 @@ def hydra_knows_the_tree() -> Iterator[None]:
 
 
 def composed(primary: str, *overrides: str) -> RunConfig:
-    return typed(compose(primary, overrides=[*overrides, "run.dir=somewhere"]))
+    config = typed(compose(primary, overrides=[*overrides, "run.dir=somewhere"]))
+    assert isinstance(config, RunConfig)
+    return config
 
 
 def primary_of(experiment: str) -> str:
