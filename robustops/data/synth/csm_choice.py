@@ -283,7 +283,7 @@ TEMPLATES = (
         name="csm_contract_entitle",
         patterns=(
             "Enlist a support contract for {account} at {price}, {start} to {end}, with {level} entitlement.",
-            "{account} signed a support contract: {price}, {start} to {end}. Enlist it and add its {level} entitlement.",
+            "{account} signed a support contract: {price}, {start} to {end}. Enlist it, add its {level} entitlement.",
             "New support contract for {account}, price {price}, {start} to {end}. Add its {level} entitlement.",
             "Add a support contract, {start} to {end}, price {price}, for {account}, and its {level} entitlement.",
         ),

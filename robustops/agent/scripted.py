@@ -1,0 +1,208 @@
+"""Scripted policies: a symbolic plan and the shown replies in, the next call out. No model; sees only the prompt.
+
+The expert recovers soundly from faults it can see: it repeats what was not executed, reads again what is incomplete or
+about something else, filters rows by hand, and reads a write of unknown outcome back before it repeats it. The naive
+one follows the same plan and takes every reply as it comes. Both are stateless: the next call follows from the
+messages, so an episode can be continued from any of its prefixes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from robustops.agent.hermes import write_decision
+from robustops.agent.plan import Expression, Pick, Plan, ReadBack, Step, Value
+from robustops.agent.policy import Message, Prompt, Sample, Sampling
+from robustops.agent.shown_reply import Row, ShownReply, answers, is_same, read_reply
+from robustops.core.episode import ToolCall
+from robustops.core.errors import PolicyError
+from robustops.core.signature import call_signature
+
+MAX_ATTEMPTS = 6  # of one call, more than any fault's cap; then the expert says that it failed
+FAILED = "I could not finish this."
+
+Decisions = Generator[ToolCall, ShownReply, str]
+Bindings = dict[str, Row]
+
+
+class Encoder(Protocol):
+    def encode_decision(self, *, call: ToolCall | None, content: str) -> tuple[int, ...]: ...
+
+
+class _GivenUp(Exception):
+    """A call that no further attempt can save."""
+
+
+def expert_decisions(plan: Plan) -> Decisions:
+    """Calls to make, replies sent in; returns the final answer."""
+    bound: Bindings = {}
+    try:
+        for step in plan.steps:
+            run = _write if step.is_write else _read
+            bound[step.bind] = yield from run(step, bound)
+    except _GivenUp:
+        return FAILED
+    return plan.answer
+
+
+def naive_decisions(plan: Plan) -> Decisions:
+    """The same plan, each step once; where a value is missing it stops and says that all is done."""
+    bound: Bindings = {}
+    try:
+        for step in plan.steps:
+            reply = yield ToolCall(name=step.tool, arguments=_resolve_all(step.arguments, bound))
+            bound[step.bind] = _picked(reply.rows, step.pick, bound) or {}
+    except _GivenUp:
+        pass
+    return plan.answer
+
+
+def _read(step: Step, bound: Bindings) -> Generator[ToolCall, ShownReply, Row]:
+    rows = yield from _rows(step.tool, _resolve_all(step.arguments, bound))
+    row = _picked(rows, step.pick, bound)
+    if row is None:
+        raise _GivenUp
+    return row
+
+
+def _rows(tool: str, arguments: Mapping[str, Any]) -> Generator[ToolCall, ShownReply, tuple[Row, ...]]:
+    """Read until a complete reply to this very question comes; rows that were not asked for are left out."""
+    for _ in range(MAX_ATTEMPTS):
+        reply = yield ToolCall(name=tool, arguments=arguments)
+        if reply.kind == "error":
+            raise _GivenUp
+        if reply.kind != "data":
+            continue
+        fitting = tuple(row for row in reply.rows if answers(row, arguments, is_list=reply.is_list))
+        if fitting or not reply.rows:
+            return fitting
+    raise _GivenUp
+
+
+def _write(step: Step, bound: Bindings) -> Generator[ToolCall, ShownReply, Row]:
+    assert step.read_back is not None
+    arguments = _resolve_all(step.arguments, bound)
+    for _ in range(MAX_ATTEMPTS):
+        reply = yield ToolCall(name=step.tool, arguments=arguments)
+        if reply.kind == "error":
+            raise _GivenUp
+        if reply.kind == "data":
+            return reply.rows[0] if reply.rows else {}
+        if reply.kind == "not_executed":
+            continue
+        effect = yield from _effect(step.read_back, bound)
+        if effect is not None:
+            return effect
+    raise _GivenUp
+
+
+def _effect(back: ReadBack, bound: Bindings) -> Generator[ToolCall, ShownReply, Row | None]:
+    """The row that shows that the write took place, or None where it did not."""
+    rows = yield from _rows(back.tool, _resolve_all(back.arguments, bound))
+    return _picked(rows, Pick(where=back.where), bound)
+
+
+def _picked(rows: tuple[Row, ...], pick: Pick | None, bound: Bindings) -> Row | None:
+    pick = pick or Pick()
+    where = _resolve_all(pick.where, bound)
+    fitting = [row for row in rows if all(is_same(asked, row.get(name)) for name, asked in where.items())]
+    if pick.order_by is not None:
+        order_by = pick.order_by
+        fitting = sorted(
+            (row for row in fitting if row.get(order_by) is not None),
+            key=lambda row: row[order_by],
+            reverse=pick.largest,
+        )
+    return fitting[0] if fitting else None
+
+
+def _resolve_all(expressions: Mapping[str, Expression], bound: Bindings) -> dict[str, Any]:
+    return {name: _resolve(expression, bound) for name, expression in expressions.items()}
+
+
+def _resolve(expression: Expression, bound: Bindings) -> Any:
+    if isinstance(expression, Value):
+        return expression.value
+    value = bound[expression.step].get(expression.field)
+    if value is None:
+        raise _GivenUp
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Exchange:
+    call: ToolCall
+    reply: ShownReply
+
+
+def _exchanges(messages: tuple[Message, ...]) -> Iterator[_Exchange]:
+    """Calls and their replies, in order."""
+    call = None
+    for message in messages:
+        if message["role"] == "assistant":
+            calls = message.get("tool_calls") or ()
+            function = calls[0]["function"] if calls else None
+            call = function and ToolCall(name=function["name"], arguments=function["arguments"])
+        elif message["role"] == "tool" and call is not None:
+            yield _Exchange(call=call, reply=read_reply(str(message["content"])))
+            call = None
+
+
+def next_decision(decisions: Decisions, messages: tuple[Message, ...]) -> ToolCall | str:
+    """The call after these messages, or the final answer. Calls that the script would not have made are passed over."""
+    try:
+        wanted = next(decisions)
+        for exchange in _exchanges(messages):
+            if _signature(exchange.call) == _signature(wanted):
+                wanted = decisions.send(exchange.reply)
+    except StopIteration as stop:
+        return str(stop.value)
+    return wanted
+
+
+def _signature(call: ToolCall) -> str:
+    return call_signature(call.name, call.arguments)
+
+
+class ScriptedExpert:
+    """Follows a plan and recovers. With an encoder (a Codec) its samples carry token ids, else text alone."""
+
+    def __init__(self, plans: Mapping[str, Plan], encoder: Encoder | None = None) -> None:
+        self._plans = plans
+        self._encoder = encoder
+
+    async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
+        """Raises PolicyError for a task without a plan."""
+        return _sample(next_decision(expert_decisions(_plan_of(self._plans, prompt)), prompt.messages), self._encoder)
+
+    async def close(self) -> None:
+        return None
+
+
+class ScriptedNaive:
+    """Follows a plan and recovers from nothing."""
+
+    def __init__(self, plans: Mapping[str, Plan], encoder: Encoder | None = None) -> None:
+        self._plans = plans
+        self._encoder = encoder
+
+    async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
+        """Raises PolicyError for a task without a plan."""
+        return _sample(next_decision(naive_decisions(_plan_of(self._plans, prompt)), prompt.messages), self._encoder)
+
+    async def close(self) -> None:
+        return None
+
+
+def _plan_of(plans: Mapping[str, Plan], prompt: Prompt) -> Plan:
+    if prompt.task_id not in plans:
+        raise PolicyError(f"no plan for task {prompt.task_id!r}; a scripted policy needs a task set with plans.jsonl")
+    return plans[prompt.task_id]
+
+
+def _sample(decision: ToolCall | str, encoder: Encoder | None) -> Sample:
+    call, content = (None, decision) if isinstance(decision, str) else (decision, "")
+    ids = encoder.encode_decision(call=call, content=content) if encoder is not None else ()
+    return Sample(token_ids=ids, logprobs=(), text=write_decision(call=call, content=content), finish="stop")

@@ -1,0 +1,98 @@
+"""What a careful reader makes of one shown reply: text in, its kind and rows out. Keys decide, not sentences.
+
+Sees what any agent is shown, in either view: the bare text block, or the result object around it. Knows no fault
+label: an incomplete, uncertain or unexecuted call shows in the reply itself, or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+ReplyKind = Literal[
+    "data",
+    "not_executed",  # says that nothing was done
+    "incomplete",  # flagged, or cut so that it no longer parses
+    "unknown",  # a timeout: done or not
+    "error",  # refused; the same call would be refused again
+]
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownReply:
+    """`rows`: the objects of a list, or the one object; of an incomplete reply those that did arrive."""
+
+    kind: ReplyKind
+    rows: tuple[Row, ...] = ()
+    is_list: bool = False
+
+
+def read_reply(content: str) -> ShownReply:
+    text = _unwrapped(content)
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        is_cut = text.lstrip()[:1] in ("{", "[")
+        return ShownReply(kind="incomplete") if is_cut else ShownReply(kind=_kind_of_error(text))
+    if isinstance(value, dict):
+        if value.get("executed") is False:
+            return ShownReply(kind="not_executed")
+        if isinstance(value.get("error"), str):
+            return ShownReply(kind=_kind_of_error(value["error"]))
+        if value.get("incomplete") is True:
+            return _with_rows("incomplete", {k: v for k, v in value.items() if k not in ("incomplete", "returned")})
+    return _with_rows("data", value)
+
+
+def _unwrapped(content: str) -> str:
+    """The text block of a result object; anything else as it is."""
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        return content
+    blocks = value.get("content") if isinstance(value, dict) else None
+    if not isinstance(blocks, list):
+        return content
+    return next((str(block.get("text", "")) for block in blocks if isinstance(block, dict) and "text" in block), "")
+
+
+def _kind_of_error(text: str) -> ReplyKind:
+    words = text.casefold()
+    if "not executed" in words:
+        return "not_executed"
+    if "timeout" in words or "timed out" in words or "outcome is unknown" in words:
+        return "unknown"
+    return "error"
+
+
+def _with_rows(kind: ReplyKind, value: Any) -> ShownReply:
+    if isinstance(value, list):
+        return ShownReply(kind=kind, rows=tuple(row for row in value if isinstance(row, dict)), is_list=True)
+    if not isinstance(value, dict) or not value:
+        return ShownReply(kind=kind)
+    lists = [item for item in value.values() if isinstance(item, list)]
+    others = [item for item in value.values() if not isinstance(item, list)]
+    if len(lists) == 1 and all(isinstance(row, dict) for row in lists[0]) and len(others) <= 1:
+        return ShownReply(kind=kind, rows=tuple(lists[0]), is_list=True)  # {"<plural>": [...], "total_count": n}
+    return ShownReply(kind=kind, rows=(value,))
+
+
+def is_same(asked: Any, found: Any) -> bool:
+    """Equal as a person would read it: 1 and true, 7 and "7", names in any case."""
+    return asked == found or str(asked).casefold() == str(found).casefold()
+
+
+def answers(row: Row, arguments: Mapping[str, Any], *, is_list: bool) -> bool:
+    """Whether a row fits what was asked: no argument that the row shows contradicts it. Lists match names in part."""
+    for name, asked in arguments.items():
+        found = row.get(name)
+        if name == "name" and found is None and "first_name" in row:
+            found = f"{row['first_name']} {row.get('last_name', '')}"
+        if found is None or is_same(asked, found):
+            continue
+        if not (is_list and isinstance(asked, str) and asked.casefold() in str(found).casefold()):
+            return False
+    return True
