@@ -1,0 +1,108 @@
+"""One episode as one JSON line, and back without loss. The line is what analysis, the viewer and a resumed run read.
+
+Field names are those of `core.episode`; `prompt_tokens` of a turn is derived and only for readers. A native reply that
+was shown unchanged is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from robustops.core.episode import (
+    CheckResult,
+    Episode,
+    FaultEvent,
+    FaultPlan,
+    ToolCall,
+    ToolResult,
+    Turn,
+    Verdict,
+)
+from robustops.core.errors import TableError
+from robustops.core.tables import SCHEMA_VERSION, read_lines
+from robustops.core.task import Case
+
+AS_SHOWN = "as shown"
+
+
+def dump_episode(episode: Episode, *, source: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """`source`: where it comes from (run, model, stage, seed), copied into the line."""
+    prompt_tokens = 0
+    turns = []
+    for turn in episode.turns:
+        prompt_tokens += len(turn.context_ids)
+        turns.append(_dump_turn(turn, prompt_tokens))
+        prompt_tokens += len(turn.sampled_ids)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "case_id": episode.case.case_id,
+        "case": asdict(episode.case),
+        "source": dict(source or {}),
+        "stop_reason": episode.stop_reason,
+        "answer": episode.answer,
+        "error_kind": episode.error_kind,
+        "error": episode.error,
+        "plan": asdict(episode.plan) if episode.plan else None,
+        "faults": [asdict(event) for event in episode.faults],
+        "boundary": asdict(episode.boundary) if episode.boundary else None,
+        "end": asdict(episode.end) if episode.end else None,
+        "wall_s": episode.wall_s,
+        "turns": turns,
+    }
+
+
+def _dump_turn(turn: Turn, prompt_tokens: int) -> dict[str, Any]:
+    line = {"prompt_tokens": prompt_tokens, **asdict(turn)}
+    if turn.native is not None and turn.native == turn.shown:
+        line["native"] = AS_SHOWN
+    return line
+
+
+def load_episode(line: Mapping[str, Any]) -> Episode:
+    """Raises TableError naming the case and what is missing or unknown."""
+    where = f"trajectory {line.get('case_id', '?')}"
+    if line.get("schema_version") != SCHEMA_VERSION:
+        raise TableError(f"{where}: schema version {line.get('schema_version')!r}, expected {SCHEMA_VERSION}")
+    try:
+        return Episode(
+            case=Case(**line["case"]),
+            turns=tuple(_load_turn(turn) for turn in line["turns"]),
+            boundary=_load_verdict(line["boundary"]),
+            end=_load_verdict(line["end"]),
+            stop_reason=line["stop_reason"],
+            answer=line["answer"],
+            error_kind=line["error_kind"],
+            error=line["error"],
+            faults=tuple(FaultEvent(**event) for event in line["faults"]),
+            plan=FaultPlan(**line["plan"]) if line["plan"] else None,
+            wall_s=line["wall_s"],
+        )
+    except (KeyError, TypeError) as error:
+        raise TableError(f"{where}: not an episode ({error}); was it written by another version?") from error
+
+
+def read_trajectories(path: Path) -> Iterator[Episode]:
+    for line in read_lines(path):
+        yield load_episode(line)
+
+
+def _load_turn(line: Mapping[str, Any]) -> Turn:
+    fields = {key: value for key, value in line.items() if key != "prompt_tokens"}
+    shown = ToolResult(**fields["shown"]) if fields["shown"] else None
+    native = fields["native"]
+    fields["call"] = ToolCall(**fields["call"]) if fields["call"] else None
+    fields["shown"] = shown
+    fields["native"] = shown if native == AS_SHOWN else (ToolResult(**native) if native else None)
+    fields["fault"] = FaultEvent(**fields["fault"]) if fields["fault"] else None
+    for name in ("context_ids", "sampled_ids", "logprobs"):
+        fields[name] = tuple(fields[name])
+    return Turn(**fields)
+
+
+def _load_verdict(line: Mapping[str, Any] | None) -> Verdict | None:
+    if line is None:
+        return None
+    return Verdict(checks=tuple(CheckResult(**check) for check in line["checks"]), gated=line["gated"])
