@@ -5,7 +5,6 @@ The n-th task of a domain and part depends on the seed and n alone, so that a sm
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any, get_args
 from robustops.agent.plan import Plan, dump_plan
 from robustops.core.tables import write_atomically, write_listing
 from robustops.core.task import CheckGraph, Part
+from robustops.data.splits import largest_remainder, task_sha256
 from robustops.data.synth.csm import CSM
 from robustops.data.synth.draft import Domain, Draft, Template
 from robustops.data.synth.world import World, sql_of
@@ -42,9 +42,7 @@ class SynthTask:
 
     @property
     def sha256(self) -> str:
-        """Hash over the task and its database: the same task asked of other rows is another task."""
-        text = json.dumps(self.content, sort_keys=True, ensure_ascii=False) + "\n" + self.seed_sql
-        return hashlib.sha256(text.encode()).hexdigest()
+        return task_sha256(self.content, [self.seed_sql])
 
     @property
     def plan(self) -> Plan:
@@ -76,8 +74,9 @@ def draw_all(*, domains: Sequence[str], sizes: dict[Part, int], seed: int, num_r
     unknown = [name for name in domains if name not in DOMAINS]
     if unknown:
         raise ValueError(f"unknown domain {unknown[0]!r}; synthetic tasks exist for {', '.join(DOMAINS)}")
+    weights = {name: len(DOMAINS[name].templates) for name in domains}
     for part in get_args(Part):
-        for name, num_tasks in _shares(domains, sizes[part]).items():
+        for name, num_tasks in largest_remainder(weights, sizes[part]).items():
             yield from draw(DOMAINS[name], part, num_tasks, seed=seed, num_rows=num_rows)
 
 
@@ -148,15 +147,6 @@ def _content(
             for check in draft.checks
         ],
     }
-
-
-def _shares(domains: Sequence[str], total: int) -> dict[str, int]:
-    """`total` split by the number of templates; what rounding leaves goes to the first domains."""
-    weights = {name: len(DOMAINS[name].templates) for name in domains}
-    shares = {name: total * weight // sum(weights.values()) for name, weight in weights.items()}
-    for name in list(shares)[: total - sum(shares.values())]:
-        shares[name] += 1
-    return shares
 
 
 def write_task_set(out_root: Path, tasks: Sequence[SynthTask], *, source: str) -> None:

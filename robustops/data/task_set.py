@@ -1,0 +1,84 @@
+"""A task set on disk in, its parts out: split manifest, tasks, check graphs, plans.
+
+`<root>/{split.jsonl, graphs.jsonl, plans.jsonl, tasks/*.json, seeds/*.sql}`. Graphs and plans are kept apart from the
+tasks because no policy may see them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from robustops.agent.plan import Plan, load_plan
+from robustops.core.errors import SplitError, TaskError
+from robustops.core.tables import read_listing
+from robustops.core.task import CheckGraph, Task
+from robustops.data.splits import SplitManifest, task_sha256
+from robustops.data.tasks import load_task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSet:
+    root: Path
+    split: SplitManifest
+    graphs: Mapping[str, CheckGraph]
+    plans: Mapping[str, Plan]
+
+    @classmethod
+    def load(cls, root: Path, *, split: Path | None = None) -> TaskSet:
+        """`split`: another manifest than the set's own, such as the committed one.
+
+        Raises TaskError where `root` is no task set.
+        """
+        if not (root / "split.jsonl").is_file():
+            raise TaskError(f"{root}: no task set here (split.jsonl is missing); generate one with `prepare do=tasks`")
+        return cls(
+            root=root,
+            split=SplitManifest.load(split or root / "split.jsonl"),
+            graphs=load_graphs(root / "graphs.jsonl"),
+            plans=load_plans(root / "plans.jsonl"),
+        )
+
+    def task(self, task_id: str) -> Task:
+        """Raises SplitError when the file is not the one that the manifest lists."""
+        entry = self.split.entry(task_id)
+        path = self.root / "tasks" / f"{task_id}.json"
+        task = load_task(path, seed_root=self.root, template=entry.template)
+        if (found := self._sha256(path, task)) != entry.sha256:
+            raise SplitError(
+                f"{path}: its content hashes to {found[:12]}, {self.split.name} says {entry.sha256[:12]}; "
+                "it was edited or generated differently: generate the task set again"
+            )
+        return task
+
+    def tasks(self, task_ids: Iterable[str]) -> tuple[Task, ...]:
+        return tuple(self.task(task_id) for task_id in task_ids)
+
+    def _sha256(self, path: Path, task: Task) -> str:
+        seeds = []
+        for server in task.servers:
+            seed = self.root / server.seed_file
+            if not seed.is_file():
+                raise TaskError(f"{path}: seed_database_file: {seed} does not exist")
+            seeds.append(seed.read_text(encoding="utf-8"))
+        return task_sha256(json.loads(path.read_text(encoding="utf-8")), seeds)
+
+
+def load_graphs(path: Path) -> dict[str, CheckGraph]:
+    """Check graphs by task. Raises TaskError naming the task whose graph is broken."""
+    graphs = {}
+    for row in read_listing(path, kind="graphs")[1]:
+        try:
+            edges = tuple((int(parent), int(child)) for parent, child in row["edges"])
+            graphs[row["task_id"]] = CheckGraph(num_checks=row["num_checks"], edges=edges)
+        except (KeyError, TypeError, ValueError) as error:
+            raise TaskError(f"{path}: graph of task {row.get('task_id')!r}: {error}") from error
+    return graphs
+
+
+def load_plans(path: Path) -> dict[str, Plan]:
+    """Plans by task. Raises TaskError naming the task whose plan is broken."""
+    plans = [load_plan(row) for row in read_listing(path, kind="plans")[1]]
+    return {plan.task_id: plan for plan in plans}
