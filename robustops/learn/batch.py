@@ -1,0 +1,78 @@
+"""One RL step's training data: accepted groups of episodes in, trajectories with token advantages out. Knows no model.
+
+The only place where scores, normalisation and credit meet; every rule lives in its own file.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from robustops.core.episode import EpisodeGroup
+from robustops.learn.advantage import NormKind, normalise
+from robustops.learn.credit import CallTags, QualityCredit, spans, token_advantages
+from robustops.learn.denominators import FLOWS, FlowTokens, count_tokens
+from robustops.learn.trajectory import Trajectory, trajectory
+from robustops.rollout.score import ProgressKind, RewardWeights, Score, score
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreditRules:
+    weights: RewardWeights = field(default_factory=RewardWeights)
+    progress: ProgressKind = "gated"
+    norm: NormKind = "component"
+    quality_credit: QualityCredit = "temporal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingBatch:
+    """Group by group, member by member; `scores` has every member, `trajectories` those with a trained token."""
+
+    trajectories: tuple[Trajectory, ...]
+    scores: tuple[Score, ...]
+    tokens: FlowTokens  # of this process; see FlowTokens.over_ranks
+
+
+def scored(group: EpisodeGroup, progress: ProgressKind) -> list[Score]:
+    """Raises ValueError for an unscorable member: the sampler must have refused such a group."""
+    found = []
+    for episode in group.episodes:
+        result = score(episode, progress=progress)
+        if result is None:
+            raise ValueError(f"{episode.case.case_id}: unscorable, yet in accepted group {group.group_id}")
+        found.append(result)
+    return found
+
+
+def training_batch(groups: Sequence[EpisodeGroup], rules: CreditRules, tags: CallTags) -> TrainingBatch:
+    """Score, normalise over all groups, give credit to tokens, line up sequences.
+
+    Raises PolicyError for a sampled token without logprob, ValueError for unscorable or single members.
+    """
+    scores_G = [scored(group, rules.progress) for group in groups]
+    advantages = normalise(scores_G, weights=rules.weights, kind=rules.norm)
+    totals, qualities = iter(advantages.total_N.tolist()), iter(advantages.quality_N.tolist())
+    rows = []
+    for group, scores in zip(groups, scores_G, strict=True):
+        for episode, result in zip(group.episodes, scores, strict=True):
+            total, quality = next(totals), next(qualities)
+            if not episode.generated:
+                log.warning("%s ended before its first answer: scored, nothing to train on", episode.case.case_id)
+                continue
+            advantage_T = token_advantages(
+                spans(episode, result.evidence, tags),
+                advantage=total,
+                quality=quality,
+                is_failed=not result.success,
+                quality_credit=rules.quality_credit,
+            )
+            flow = FLOWS.index(group.condition)
+            rows.append(trajectory(episode, group_id=group.group_id, flow=flow, advantage_T=advantage_T))
+    return TrainingBatch(
+        trajectories=tuple(rows),
+        scores=tuple(result for scores in scores_G for result in scores),
+        tokens=count_tokens([row.num_trained for row in rows], [row.flow for row in rows]),
+    )
