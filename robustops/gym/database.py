@@ -1,0 +1,144 @@
+"""One server's SQLite database in memory: schema, rows, transactions, bytes, digests. Knows no tool and no task."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from robustops.gym.domain import Table
+from robustops.gym.hashing import changed_digest, combined_digest, quoted, table_digest
+
+# Affinity matters: checks compare `location_id = '907'`, which holds only for an INTEGER column.
+AFFINITIES: Mapping[str, str] = {
+    "integer": "INTEGER",
+    "boolean": "INTEGER",
+    "real": "REAL",
+    "text": "TEXT",
+    "timestamp": "TEXT",
+}
+NUM_CACHED_STATEMENTS = 512
+
+
+def connect() -> sqlite3.Connection:
+    """An empty database that lives in memory. Autocommit, so that transactions are those we open."""
+    return sqlite3.connect(
+        ":memory:", isolation_level=None, check_same_thread=False, cached_statements=NUM_CACHED_STATEMENTS
+    )
+
+
+def create_table_sql(table: Table) -> str:
+    """No NOT NULL, UNIQUE or foreign key: seeds leave columns out and the tools check what servers check."""
+    columns = []
+    for column in table.columns:
+        text = f"{quoted(column.name)} {AFFINITIES[column.type]}"
+        if column.name == table.key:
+            text += " PRIMARY KEY" if table.id_format else " PRIMARY KEY AUTOINCREMENT"
+        elif column.default is not None:
+            text += f" DEFAULT {literal(column.default)}"
+        columns.append(text)
+    return f"CREATE TABLE {quoted(table.name)} ({', '.join(columns)})"
+
+
+def literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(value)
+
+
+class Database:
+    """Holds one connection. `version` changes with every content change, so that readers know when to look again."""
+
+    def __init__(self) -> None:
+        self._connection = connect()
+        self._digests: dict[str, int] = {}
+        self._names: tuple[str, ...] = ()
+        self.version = 0
+
+    def load(self, content: bytes, digests: Mapping[str, int]) -> None:
+        """Replace everything. `digests`: those known for the content; the rest are computed when asked for."""
+        self._connection.deserialize(content)
+        self._digests = dict(digests)
+        self._names = ()
+        self.version += 1
+
+    def dump(self) -> bytes:
+        return self._connection.serialize()
+
+    @property
+    def digests(self) -> Mapping[str, int]:
+        """Digest by table; computed where it is not known, kept up to date by the writes."""
+        if not self._names:
+            self._names = tuple(name for (name,) in self._connection.execute(_TABLE_NAMES))
+        for name in self._names:
+            if name not in self._digests:
+                self._digests[name] = table_digest(self._connection, name)
+        return self._digests
+
+    def digest(self) -> str:
+        return combined_digest(self.digests)
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, values).fetchall()
+
+    def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        found: tuple[Any, ...] | None = self._connection.execute(sql, values).fetchone()
+        return found
+
+    def insert(self, table: Table, row: Mapping[str, Any]) -> None:
+        names = ", ".join(map(quoted, row))
+        marks = ", ".join("?" for _ in row)
+        self._connection.execute(f"INSERT INTO {quoted(table.name)} ({names}) VALUES ({marks})", tuple(row.values()))
+        self._changed(table, added=self._by_key(table, row[table.key]))
+
+    def update(self, table: Table, key: Any, values: Mapping[str, Any]) -> None:
+        before = self._by_key(table, key)
+        settings = ", ".join(f"{quoted(name)} = ?" for name in values)
+        sql = f"UPDATE {quoted(table.name)} SET {settings} WHERE {quoted(table.key)} = ?"
+        self._connection.execute(sql, (*values.values(), key))
+        self._changed(table, removed=before, added=self._by_key(table, key))
+
+    def delete(self, table: Table, where: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Delete the rows of a WHERE clause (` WHERE ...`); returns them, whole, in the order of the key."""
+        order = f" ORDER BY {quoted(table.key)}" if table.key else ""
+        gone = self.rows(f"SELECT * FROM {quoted(table.name)}{where}{order}", values)
+        self._connection.execute(f"DELETE FROM {quoted(table.name)}{where}", values)
+        self._changed(table, removed=gone)
+        return gone
+
+    def next_sequence(self, table: str) -> int:
+        """The id that SQLite's autoincrement would give to the next row."""
+        found = self.row("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
+        return 1 if found is None else int(found[0]) + 1
+
+    def _by_key(self, table: Table, key: Any) -> list[tuple[Any, ...]]:
+        return self.rows(f"SELECT * FROM {quoted(table.name)} WHERE {quoted(table.key)} = ?", (key,))
+
+    def _changed(
+        self, table: Table, *, removed: Sequence[Sequence[Any]] = (), added: Sequence[Sequence[Any]] = ()
+    ) -> None:
+        self.version += 1
+        if table.name in self._digests:
+            self._digests[table.name] = changed_digest(self._digests[table.name], removed=removed, added=added)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing: any exception takes back every write since the start."""
+        before = dict(self._digests)
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            self._digests = before
+            raise
+        self._connection.execute("COMMIT")
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+_TABLE_NAMES = (
+    r"SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name"
+)

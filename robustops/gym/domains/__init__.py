@@ -1,0 +1,27 @@
+"""The domains that the embedded gym can serve. Each is a folder of YAML files and a module for what is not CRUD."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from robustops.gym.domain import Domain
+from robustops.gym.domains import csm
+from robustops.gym.domains.folder import DomainFolder
+from robustops.gym.toolbox import Toolbox
+
+FOLDERS: Mapping[str, DomainFolder] = {folder.name: folder for folder in (csm.FOLDER,)}
+
+
+@cache
+def load_toolbox(name: str) -> Toolbox:
+    """Raises ValueError, listing the domains there are."""
+    if name not in FOLDERS:
+        raise ValueError(f"domain {name!r}: not embedded, expected one of {', '.join(FOLDERS)}")
+    folder = FOLDERS[name]
+    return Toolbox(folder.load(), folder.all_kinds)
+
+
+def load_domain(name: str) -> Domain:
+    """The declared domain: tables, tools, caller. Raises ValueError, listing the domains there are."""
+    return load_toolbox(name).domain

@@ -1,0 +1,155 @@
+"""The embedded gym: a task in, a session out whose servers are SQLite databases in memory. No network, no clock."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from robustops.core.episode import ToolResult
+from robustops.core.errors import GymError, TaskError
+from robustops.core.task import GymServer, Task, ToolSchema
+from robustops.gym.clock import VirtualClock
+from robustops.gym.domains import FOLDERS, load_toolbox
+from robustops.gym.engine import Engine, envelope
+from robustops.gym.hashing import combined_digest
+from robustops.gym.seeds import SeedStore
+from robustops.gym.toolbox import Toolbox
+
+SNAPSHOT_VERSION = 1
+
+
+class EmbeddedGym:
+    """Opens sessions. Seeds are cached here, so sessions of one task share the work of loading its seed."""
+
+    def __init__(self, *, toolboxes: Sequence[Toolbox] | None = None, seeds: SeedStore | None = None) -> None:
+        self._toolboxes = tuple(toolboxes) if toolboxes is not None else tuple(map(load_toolbox, FOLDERS))
+        self._by_server = {name: toolbox for toolbox in self._toolboxes for name in toolbox.domain.servers}
+        self._seeds = seeds if seeds is not None else SeedStore()
+
+    def open(self, task: Task) -> AbstractAsyncContextManager[EmbeddedSession]:
+        """Raises TaskError for a server that is not embedded, SeedError for a seed that cannot be loaded."""
+        return self._open(task)
+
+    async def catalogue(self, domain: str) -> Sequence[ToolSchema]:
+        for toolbox in self._toolboxes:
+            if toolbox.domain.name == domain:
+                return toolbox.domain.catalogue
+        known = ", ".join(toolbox.domain.name for toolbox in self._toolboxes)
+        raise ValueError(f"domain {domain!r}: not embedded, expected one of {known}")
+
+    @asynccontextmanager
+    async def _open(self, task: Task) -> AsyncIterator[EmbeddedSession]:
+        clock = VirtualClock()
+        engines: dict[str, Engine] = {}
+        try:
+            for server in task.servers:
+                engines[server.name] = self._engine(task, server, clock)
+            session = EmbeddedSession(engines, clock, selected=task.tools)
+            yield session
+        finally:
+            for engine in engines.values():
+                engine.close()
+
+    def _engine(self, task: Task, server: GymServer, clock: VirtualClock) -> Engine:
+        toolbox = self._by_server.get(server.name)
+        if toolbox is None:
+            raise TaskError(
+                f"task {task.task_id}: server {server.name!r} is not embedded, expected one of "
+                f"{', '.join(self._by_server)}; use gym=http or gym=docker for it"
+            )
+        seed = self._seeds.from_file(toolbox.domain, Path(task.seed_root), server.seed_file)
+        context = {header_name(key): str(value) for key, value in server.context.items()}
+        return Engine(toolbox, seed, clock, context)
+
+
+class EmbeddedSession:
+    """One task's servers, in the task's order. A tool that several have belongs to the first of them."""
+
+    def __init__(self, engines: Mapping[str, Engine], clock: VirtualClock, *, selected: Sequence[str]) -> None:
+        self._engines = engines
+        self._clock = clock
+        self._owners: dict[str, Engine] = {}
+        advertised: list[ToolSchema] = []
+        for name, engine in engines.items():
+            for schema in engine.toolbox.domain.catalogue:
+                if schema.name not in self._owners:
+                    self._owners[schema.name] = engine
+                    advertised.append(_served_by(schema, name))
+        wanted = frozenset(selected)
+        # Without a selection the benchmark shows every tool; with one, the server's order stays.
+        self.tools = tuple(schema for schema in advertised if not wanted or schema.name in wanted)
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """A tool that is advertised but not selected runs too, as on the benchmark's servers."""
+        engine = self._owners.get(name)
+        if engine is None:
+            text = f"Unknown tool: {name}"
+            return ToolResult(text=text, observation=envelope(text, is_error=True), is_error=True, executed=False)
+        return engine.call(name, arguments)
+
+    async def query(self, sql: str, gym: str | None = None) -> Any:
+        """The sql-runner's reply; a refusal is `{"detail": message}`. Without `gym`, the first server's database."""
+        if gym is None or gym == "":
+            return next(iter(self._engines.values())).sql_runner.run(sql)
+        if gym not in self._engines:
+            raise ValueError(f"gym {gym!r}: not in this session, expected one of {', '.join(self._engines)}")
+        return self._engines[gym].sql_runner.run(sql)
+
+    async def snapshot(self) -> bytes:
+        """A JSON line (clock, sizes, digests), then the databases one after the other."""
+        contents = [engine.database.dump() for engine in self._engines.values()]
+        servers = [
+            {"name": name, "bytes": len(content), "digests": engine.database.digests}
+            for (name, engine), content in zip(self._engines.items(), contents, strict=True)
+        ]
+        header = {"version": SNAPSHOT_VERSION, "writes": self._clock.num_writes, "servers": servers}
+        return json.dumps(header).encode() + b"\n" + b"".join(contents)
+
+    async def restore(self, snapshot: bytes) -> None:
+        """Raises GymError, leaving the session as it is, for bytes that are no snapshot of these servers."""
+        head, _, body = snapshot.partition(b"\n")
+        try:
+            header = json.loads(head)
+            servers, num_writes = header["servers"], int(header["writes"])
+            sizes = [int(server["bytes"]) for server in servers]
+        except (ValueError, TypeError, KeyError) as error:
+            raise GymError(f"restore: these {len(snapshot)} bytes are no snapshot ({error})") from error
+        names = [server["name"] for server in servers]
+        if header.get("version") != SNAPSHOT_VERSION or names != list(self._engines) or sum(sizes) != len(body):
+            raise GymError(
+                f"restore: snapshot version {header.get('version')} of {', '.join(names)} with {len(body)} bytes, "
+                f"expected version {SNAPSHOT_VERSION} of {', '.join(self._engines)} with {sum(sizes)} bytes"
+            )
+        start = 0
+        for server, size, engine in zip(servers, sizes, self._engines.values(), strict=True):
+            engine.database.load(body[start : start + size], server["digests"])
+            start += size
+        self._clock.num_writes = num_writes
+
+    async def state_hash(self) -> str:
+        return combined_digest({name: engine.database.digest() for name, engine in self._engines.items()})
+
+    async def close(self) -> None:
+        for engine in self._engines.values():
+            engine.close()
+
+
+def header_name(key: str) -> str:
+    """A context key as the HTTP header it becomes: stray spaces go, and `x-` is put in front where it is missing."""
+    name = key.strip().lower().replace("_", "-")
+    return name if name.startswith("x-") else f"x-{name}"
+
+
+def _served_by(schema: ToolSchema, gym: str) -> ToolSchema:
+    if schema.gym == gym:
+        return schema
+    return ToolSchema(
+        name=schema.name,
+        description=schema.description,
+        input_schema=schema.input_schema,
+        gym=gym,
+        output_schema=schema.output_schema,
+    )

@@ -1,0 +1,23 @@
+"""The words of the declaration language (`does:`). A domain adds words of its own for what is not CRUD."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from robustops.gym.operations.aggregates import GROUP, TALLY, TOTAL
+from robustops.gym.operations.kind import Kind
+from robustops.gym.operations.reads import EXISTS, GET, LIST
+from robustops.gym.operations.writes import ASSIGN, CREATE, DELETE, UPDATE
+
+KINDS: Mapping[str, Kind] = {
+    "get": GET,
+    "list": LIST,
+    "exists": EXISTS,
+    "group": GROUP,
+    "total": TOTAL,
+    "tally": TALLY,
+    "create": CREATE,
+    "update": UPDATE,
+    "assign": ASSIGN,
+    "delete": DELETE,
+}

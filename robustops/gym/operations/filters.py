@@ -1,0 +1,83 @@
+"""Arguments in, a WHERE clause and its values out. Column names come from declarations, values are always bound."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from robustops.gym.domain import Domain, Param, Table
+from robustops.gym.hashing import quoted
+from robustops.gym.operations.kind import Call
+
+_CONDITIONS: Mapping[str, str] = {
+    "equals": "{} = ?",
+    "same_text": "{} = ? COLLATE NOCASE",
+    # Literal substring: LIKE would read `_` and `%` in a name as wildcards.
+    "contains": "instr(lower({}), lower(?)) > 0",
+    "before": "{} < ?",
+    "after": "{} > ?",
+    "at_least": "{} >= ?",
+    "at_most": "{} <= ?",
+    "in": "{} IN (SELECT value FROM json_each(?))",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """`text` starts with ` WHERE`, or is empty. `num_filters` leaves out conditions that the caller did not send."""
+
+    text: str
+    values: tuple[Any, ...]
+    num_filters: int
+
+
+class Filters:
+    """The filter parameters of one tool. Conditions are ANDed; one that is not sent does not filter."""
+
+    def __init__(self, domain: Domain, table: Table, params: Sequence[Param], fixed: Sequence[str] = ()) -> None:
+        self._conditions = {param.name: (_condition(domain, table, param), param) for param in params}
+        self._iso = domain.iso_timestamps
+        self._timestamps = frozenset(param.name for param in params if _is_timestamp(table, param))
+        self._fixed = tuple(fixed)
+        self._scope = domain.scope if domain.scope in table.by_name else ""
+
+    def where(self, call: Call, arguments: Mapping[str, Any]) -> Where:
+        texts, values, num_filters = list(self._fixed), [], 0
+        if self._scope:
+            texts.append(f"{quoted(self._scope)} = ?")
+            values.append(call.caller[self._scope])
+        for name, (condition, param) in self._conditions.items():
+            if name in arguments:
+                texts.append(condition)
+                values.append(self._bound(param, arguments[name]))
+                num_filters += 1
+        text = " WHERE " + " AND ".join(texts) if texts else ""
+        return Where(text=text, values=tuple(values), num_filters=num_filters)
+
+    def _bound(self, param: Param, value: Any) -> Any:
+        if param.match == "in":
+            return json.dumps(value)
+        if self._iso and param.name in self._timestamps:
+            return str(value).replace(" ", "T", 1)
+        return value
+
+
+def _condition(domain: Domain, table: Table, param: Param) -> str:
+    expression = " || ' ' || ".join(quoted(name) for name in (param.columns or (param.name,)))
+    if domain.iso_timestamps and _is_timestamp(table, param):
+        expression = f"replace({expression}, ' ', 'T')"
+    if param.resolve is not None:
+        # The argument names a row elsewhere: compare with the ids of the rows that bear that name.
+        other, names = param.resolve
+        name = " || ' ' || ".join(quoted(part) for part in names)
+        key = quoted(domain.tables[other].key)
+        inner = _CONDITIONS[param.match].format(name)
+        return f"{expression} IN (SELECT {key} FROM {quoted(other)} WHERE {inner})"
+    return _CONDITIONS[param.match].format(expression)
+
+
+def _is_timestamp(table: Table, param: Param) -> bool:
+    column = table.by_name.get(param.column)
+    return column is not None and column.type == "timestamp"

@@ -1,0 +1,36 @@
+"""What an operation is: compiled once from a declaration, then run per call on checked arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from robustops.gym.database import Database
+from robustops.gym.domain import Domain, Tool
+
+
+class ToolFailure(Exception):
+    """The server refuses the call; the text is the detail that it gives."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """The surroundings of one call: `now` is the second that all its writes share, `caller` the acting user's row."""
+
+    database: Database
+    now: str
+    caller: Mapping[str, Any]
+
+
+Operation = Callable[[Call, Mapping[str, Any]], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One word of the declaration language. `place` heads the location in argument reports."""
+
+    compile: Callable[[Domain, Tool], Operation]
+    output: Callable[[Tool], dict[str, Any]]
+    is_write: bool = False
+    place: Literal["query", "body"] = "query"

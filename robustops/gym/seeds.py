@@ -1,0 +1,201 @@
+"""Seed SQL in, database bytes out. The SQL runs unchanged on the domain's own schema, once per content.
+
+Seeds hold INSERTs only. A column or table that the schema lacks is added from the INSERT's column list and reported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from robustops.core.errors import SeedError
+from robustops.gym.database import Database, connect, create_table_sql
+from robustops.gym.domain import Domain
+from robustops.gym.hashing import quoted
+
+logger = logging.getLogger(__name__)
+
+# Strings, comments and semicolons: what decides where a statement ends. A `;` inside a literal does not.
+_TOKEN = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|;""", re.DOTALL)
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_NAME = r"""(?:"(?:[^"]|"")+"|`[^`]+`|\[[^\]]+\]|\w+)"""
+_INSERT = re.compile(rf"\s*(?:INSERT|REPLACE)\s+(?:OR\s+\w+\s+)?INTO\s+({_NAME})\s*(?:\(([^)]*)\))?", re.IGNORECASE)
+_SKIPPED_PRAGMAS = frozenset({"foreign_keys", "defer_foreign_keys", "journal_mode", "synchronous"})
+_ALLOWED = frozenset(
+    {
+        sqlite3.SQLITE_INSERT,
+        sqlite3.SQLITE_SELECT,
+        sqlite3.SQLITE_READ,
+        sqlite3.SQLITE_UPDATE,
+        sqlite3.SQLITE_DELETE,
+        sqlite3.SQLITE_TRANSACTION,
+        sqlite3.SQLITE_RECURSIVE,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seed:
+    """A seeded database as bytes, with the digests of its tables, and what the schema lacked."""
+
+    database: bytes
+    digests: Mapping[str, int]
+    added_columns: tuple[str, ...] = ()
+    added_tables: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stamp:
+    size_bytes: int
+    modified_ns: int
+
+
+class SeedStore:
+    """Seeds by content, the least used dropped first: a second session of a task costs one copy of the bytes."""
+
+    def __init__(self, *, max_bytes: int = 256_000_000) -> None:
+        self._max_bytes = max_bytes
+        self._seeds: OrderedDict[tuple[str, str], Seed] = OrderedDict()
+        self._files: dict[tuple[str, Path], tuple[_Stamp, tuple[str, str]]] = {}
+
+    def from_file(self, domain: Domain, root: Path, name: str) -> Seed:
+        """Raises SeedError for a file outside `root`, an absent one, and SQL that SQLite refuses."""
+        return self.from_sql(domain, read_seed(root, name), source=name)
+
+    def from_sql(self, domain: Domain, sql: str, *, source: str = "seed") -> Seed:
+        key = (domain.name, hashlib.sha256(sql.encode("utf-8", "surrogatepass")).hexdigest())
+        if key in self._seeds:
+            self._seeds.move_to_end(key)
+            return self._seeds[key]
+        seed = build_seed(domain, sql, source=source)
+        self._seeds[key] = seed
+        while len(self._seeds) > 1 and sum(len(item.database) for item in self._seeds.values()) > self._max_bytes:
+            self._seeds.popitem(last=False)
+        return seed
+
+
+def read_seed(root: Path, name: str) -> str:
+    """Raises SeedError for a file outside `root` and for an absent one."""
+    folder = root.resolve()
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder):
+        raise SeedError(f"seed {name!r}: lies outside {folder}; seeds must be inside the task set's folder")
+    if not path.is_file():
+        raise SeedError(f"seed {name!r}: no such file under {folder}; set seed_root to the folder that holds it")
+    return path.read_text(encoding="utf-8")
+
+
+def _content_key(domain: Domain, sql: str) -> tuple[str, str]:
+    return domain.name, hashlib.sha256(sql.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def build_seed(domain: Domain, sql: str, *, source: str = "seed") -> Seed:
+    connection = connect()
+    added_columns: list[str] = []
+    added_tables: list[str] = []
+    try:
+        for table in domain.tables.values():
+            connection.execute(create_table_sql(table))
+        for line, statement in statements(sql):
+            try:
+                _extend_schema(connection, statement, added_columns, added_tables)
+                _execute(connection, statement)
+            except (sqlite3.Error, sqlite3.Warning) as error:
+                raise SeedError(f"{source}:{line}: {error}; the statement starts {statement[:60]!r}") from error
+        if connection.in_transaction:
+            connection.execute("COMMIT")
+        content = connection.serialize()
+    finally:
+        connection.close()
+    if added_columns or added_tables:
+        logger.warning(
+            "seed %s: not in the %s schema and added as found: tables %s, columns %s",
+            *(source, domain.name, ", ".join(added_tables) or "none", ", ".join(added_columns) or "none"),
+        )
+    return Seed(
+        database=content,
+        digests=_digests(content),
+        added_columns=tuple(added_columns),
+        added_tables=tuple(added_tables),
+    )
+
+
+def statements(sql: str) -> Iterator[tuple[int, str]]:
+    """(line number, statement) of every statement that is more than comments; comments are blanked out."""
+    start, begin_line = 0, 1
+    pieces: list[str] = []
+    for match in _TOKEN.finditer(sql):
+        token = match.group()
+        if token != ";" and not token.startswith(("--", "/*")):
+            continue
+        pieces.append(sql[start : match.start()])
+        start = match.end()
+        if token != ";":
+            pieces.append("\n" * token.count("\n") or " ")
+            continue
+        statement = "".join(pieces)
+        pieces = []
+        if text := statement.strip():
+            yield begin_line + statement[: len(statement) - len(statement.lstrip())].count("\n"), text
+        begin_line += statement.count("\n")
+    if text := ("".join(pieces) + sql[start:]).strip():
+        yield begin_line, text
+
+
+def _execute(connection: sqlite3.Connection, statement: str) -> None:
+    """Raises sqlite3.Error for anything but changes to rows: no files, no schema, no settings."""
+    connection.set_authorizer(_authorize)
+    try:
+        connection.execute(statement)
+    finally:
+        connection.set_authorizer(None)
+
+
+def _authorize(action: int, first: str | None, second: str | None, _database: str | None, _source: str | None) -> int:
+    if action in _ALLOWED:
+        return sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() != "load_extension":
+        return sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _SKIPPED_PRAGMAS:
+        return sqlite3.SQLITE_IGNORE
+    return sqlite3.SQLITE_DENY
+
+
+def _extend_schema(
+    connection: sqlite3.Connection, statement: str, added_columns: list[str], added_tables: list[str]
+) -> None:
+    match = _INSERT.match(statement)
+    if match is None or match.group(2) is None:
+        return
+    table = _bare(match.group(1))
+    names = [_bare(name.strip()) for name in match.group(2).split(",")]
+    known = {row[1].lower() for row in connection.execute(f"PRAGMA table_info({quoted(table)})")}
+    if not known:
+        connection.execute(f"CREATE TABLE {quoted(table)} ({', '.join(map(quoted, names))})")
+        added_tables.append(table)
+        return
+    for name in names:
+        if name.lower() not in known:
+            connection.execute(f"ALTER TABLE {quoted(table)} ADD COLUMN {quoted(name)}")
+            added_columns.append(f"{table}.{name}")
+
+
+def _bare(identifier: str) -> str:
+    if identifier[:1] in ('"', "`"):
+        return identifier[1:-1].replace(identifier[0] * 2, identifier[0])
+    return identifier[1:-1] if identifier.startswith("[") else identifier
+
+
+def _digests(content: bytes) -> Mapping[str, int]:
+    database = Database()
+    try:
+        database.load(content, {})
+        return dict(database.digests)
+    finally:
+        database.close()

@@ -1,0 +1,81 @@
+"""Checks read here: one SELECT on a copy of the database that nothing can write to. SQL in, the sql-runner's reply out.
+
+A refusal is a reply too, `{"detail": message}`, as in the HTTP 400 of a real server; it is never an exception.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from typing import Any
+
+from robustops.gym.database import Database, connect
+
+REFUSAL = "Only read-only SELECT queries are allowed"
+MAX_STEPS = 20_000_000  # virtual machine instructions; a scan of the largest public table takes some 50,000
+STEPS_PER_LOOK = 100_000
+MAX_VALUE_BYTES = 8_000_000  # no `zeroblob(1e9)`
+_ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE})
+_FORBIDDEN_FUNCTIONS = frozenset({"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"})
+
+
+def _authorize(action: int, first: str | None, second: str | None, _database: str | None, _source: str | None) -> int:
+    if action in _ALLOWED:
+        return sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() not in _FORBIDDEN_FUNCTIONS:
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_DENY
+
+
+class SqlRunner:
+    """Holds the copy and renews it after a write. `limit`: rows returned when the query names no LIMIT of its own."""
+
+    def __init__(self, database: Database, *, limit: int | None) -> None:
+        self._database = database
+        self._limit = limit
+        self._connection: sqlite3.Connection | None = None
+        self._version = -1
+        self._steps_left = 0
+
+    def run(self, sql: str) -> dict[str, Any]:
+        query = sql.strip().rstrip(";").rstrip()
+        if not re.match(r"select\b", query, re.IGNORECASE):
+            return {"detail": REFUSAL}
+        if self._limit is not None and not re.search(r"\blimit\b", query, re.IGNORECASE):
+            query = f"{query} LIMIT {self._limit}"
+        self._steps_left = MAX_STEPS // STEPS_PER_LOOK
+        try:
+            cursor = self._reader().execute(query)
+            names = [item[0] for item in cursor.description or ()]
+            data = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
+            return {"detail": str(error)}
+        return {
+            "success": True,
+            "message": "Query executed successfully",
+            "data": data,
+            "row_count": len(data),
+            "query": query,
+        }
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _reader(self) -> sqlite3.Connection:
+        if self._connection is not None and self._version == self._database.version:
+            return self._connection
+        self.close()
+        connection = connect()
+        connection.deserialize(self._database.dump())
+        connection.execute("PRAGMA query_only = ON")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+        connection.set_progress_handler(self._look, STEPS_PER_LOOK)
+        connection.set_authorizer(_authorize)
+        self._connection, self._version = connection, self._database.version
+        return connection
+
+    def _look(self) -> int:
+        self._steps_left -= 1
+        return 1 if self._steps_left < 0 else 0
