@@ -1,0 +1,374 @@
+"""The HTTP gym against a small server that misbehaves on demand."""
+
+import asyncio
+import json
+import re
+import socket
+from contextlib import asynccontextmanager
+
+import pytest
+
+from robustops.core.errors import ConfigError, GymError, GymTimeout, GymUnavailable, SeedError, SnapshotUnsupported
+from robustops.gym.client import HttpGym
+from robustops.gym.remote_session import new_database_id
+from robustops.gym.transport import Timeouts, context_headers
+from tests.gym.fake_container import container, task
+
+QUICK = Timeouts(call_s=0.05, query_s=0.05, handshake_s=0.05, seed_s=0.05, delete_s=0.05)
+
+
+@asynccontextmanager
+async def http_gym(urls=None, **options):
+    gym = HttpGym(urls, **options)
+    try:
+        yield gym
+    finally:
+        await gym.close()
+
+
+def free_url():
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{unused.getsockname()[1]}"
+
+
+async def test_a_session_shakes_hands_seeds_calls_queries_and_deletes(tmp_path):
+    async with container() as fake, http_gym() as gym:
+        async with gym.open(task(tmp_path, fake.url)) as session:
+            result = await session.call("add", {"name": "ä"})
+            reply = await session.query("SELECT COUNT(*) AS n FROM item")
+        assert fake.routes() == [
+            "initialize",
+            "notifications/initialized",
+            "tools/list",
+            "/api/seed-database",
+            "tools/call",
+            "/api/sql-runner",
+            "/api/delete-database",
+        ]
+        assert fake.databases == {}
+    assert json.loads(result.text) == ["first", "semi; colon", "ä"]
+    assert json.loads(result.observation)["content"][0]["text"] == result.text
+    assert (result.is_error, result.executed) == (False, True)
+    assert reply["data"] == [{"n": 3}]
+
+
+async def test_one_handshake_serves_every_session(tmp_path):
+    async with container() as fake, http_gym() as gym:
+        its_task = task(tmp_path, fake.url)
+
+        async def run():
+            async with gym.open(its_task) as session:
+                await session.call("names", {})
+
+        await asyncio.gather(*(run() for _ in range(10)))
+        assert fake.routes().count("initialize") == fake.routes().count("tools/list") == 1
+        assert fake.routes().count("/api/seed-database") == 10
+        assert [body["id"] for route, _, body in fake.requests if "id" in body][:2] == [2, 3]
+
+
+def test_a_database_id_is_a_millisecond_and_nine_characters():
+    ids = {new_database_id() for _ in range(1000)}
+    assert len(ids) == 1000
+    assert all(re.fullmatch(r"db_\d{13}_[a-z0-9]{9}", one) for one in ids)
+
+
+async def test_the_database_header_goes_with_calls_and_not_with_the_handshake(tmp_path):
+    async with container() as fake, http_gym() as gym:
+        async with gym.open(task(tmp_path, fake.url, context={" x-user-email": "a@b.c", "user_token ": 7})) as session:
+            await session.call("names", {})
+        sent = {route: headers for route, headers, _ in fake.requests}
+    assert sent["tools/call"]["x-user-email"] == "a@b.c"
+    assert sent["tools/call"]["x-user-token"] == "7"
+    assert sent["tools/call"]["x-database-id"].startswith("db_")
+    for route in ("initialize", "tools/list", "/api/seed-database"):
+        assert "x-database-id" not in sent[route]
+
+
+def test_context_keys_become_headers():
+    assert context_headers({" x-User-email ": "a", "auth_token": "b", "X-Token": 1}) == {
+        "x-User-email": "a",
+        "x-auth-token": "b",
+        "X-Token": "1",
+    }
+
+
+async def test_a_4xx_on_a_call_is_shown_to_the_model_as_an_empty_object(tmp_path):
+    async with container() as fake, http_gym() as gym, gym.open(task(tmp_path, fake.url)) as session:
+        result = await session.call("refuse", {})
+    assert (result.observation, result.is_error) == ("{}", True)
+    assert "VALIDATION_ERROR" in result.text
+
+
+async def test_a_json_rpc_error_is_shown_as_null(tmp_path):
+    async with container() as fake, http_gym() as gym, gym.open(task(tmp_path, fake.url)) as session:
+        fake.bodies["tools/call"] = {"jsonrpc": "2.0", "id": 4, "error": {"code": -32602, "message": "bad"}}
+        result = await session.call("names", {})
+    assert (result.observation, result.is_error) == ("null", True)
+    assert "bad" in result.text
+
+
+async def test_an_error_block_is_an_error_result(tmp_path):
+    async with container() as fake, http_gym() as gym, gym.open(task(tmp_path, fake.url)) as session:
+        block = {"content": [{"type": "text", "text": "API Error [add]: no"}], "isError": True}
+        fake.bodies["tools/call"] = {"jsonrpc": "2.0", "id": 4, "result": block}
+        result = await session.call("add", {"name": "x"})
+    assert (result.text, result.is_error) == ("API Error [add]: no", True)
+    assert json.loads(result.observation) == block
+
+
+async def test_an_unknown_tool_is_an_error_the_model_sees_and_nothing_is_sent(tmp_path):
+    async with container() as fake, http_gym() as gym, gym.open(task(tmp_path, fake.url)) as session:
+        result = await session.call("nothing_such", {})
+        assert "tools/call" not in fake.routes()
+    assert (result.is_error, result.executed) == (True, False)
+    assert "nothing_such" in result.text
+
+
+async def test_only_selected_tools_are_offered_but_others_still_run(tmp_path):
+    its_tools = ("refuse", "add")
+    async with container() as fake, http_gym() as gym, gym.open(task(tmp_path, fake.url, tools=its_tools)) as session:
+        assert [tool.name for tool in session.tools] == ["add", "refuse"]
+        assert not (await session.call("names", {})).is_error
+
+
+async def test_a_shared_tool_name_belongs_to_the_first_server(tmp_path):
+    async with container() as one, container() as two, http_gym() as gym:
+        two.tools = ("names", "extra")
+        async with gym.open(task(tmp_path, one.url, two.url)) as session:
+            await session.call("names", {})
+            await session.query("SELECT 1", "server-1")
+            await session.query("SELECT 2")
+            assert {tool.name: tool.gym for tool in session.tools} == {
+                "add": "server-0",
+                "names": "server-0",
+                "refuse": "server-0",
+                "extra": "server-1",
+            }
+        assert (one.routes().count("tools/call"), two.routes().count("tools/call")) == (1, 0)
+        assert [body["query"] for route, _, body in two.requests if route == "/api/sql-runner"] == ["SELECT 1"]
+        assert one.databases == two.databases == {}
+
+
+async def test_a_refused_query_is_a_reply(tmp_path):
+    async with container() as fake, http_gym() as gym, gym.open(task(tmp_path, fake.url)) as session:
+        assert await session.query("SELECT other FROM item") == {"detail": "no such column: other"}
+
+
+async def test_a_server_that_is_not_there_is_unavailable(tmp_path):
+    url = free_url()
+    async with http_gym() as gym:
+        with pytest.raises(GymUnavailable, match=url):
+            async with gym.open(task(tmp_path, url)):
+                pytest.fail("opened")
+
+
+@pytest.mark.parametrize("route", ["initialize", "tools/list", "/api/seed-database", "tools/call", "/api/sql-runner"])
+async def test_a_hanging_server_is_a_timeout_at_every_step(tmp_path, route):
+    async def episode(gym, its_task):
+        async with gym.open(its_task) as session:
+            await session.call("names", {})
+            await session.query("SELECT 1")
+
+    async with container() as fake, http_gym(timeouts=QUICK) as gym:
+        fake.hang.add(route)
+        with pytest.raises(GymTimeout, match=r"no answer within 0\.05 s"):
+            await episode(gym, task(tmp_path, fake.url))
+        assert set(fake.databases) <= set(fake.deleted)
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 429])
+async def test_a_broken_server_is_unavailable_and_not_the_models_fault(tmp_path, status):
+    async with container() as fake, http_gym() as gym, gym.open(task(tmp_path, fake.url)) as session:
+        fake.statuses["tools/call"] = status
+        with pytest.raises(GymUnavailable, match=f"HTTP {status}: scripted tools/call"):
+            await session.call("names", {})
+
+
+async def test_a_failed_handshake_is_tried_again_by_the_next_session(tmp_path):
+    async with container() as fake, http_gym() as gym:
+        fake.statuses["tools/list"] = 404
+        with pytest.raises(GymUnavailable, match="tools/list: HTTP 404"):
+            async with gym.open(task(tmp_path, fake.url)):
+                pytest.fail("opened")
+        del fake.statuses["tools/list"]
+        async with gym.open(task(tmp_path, fake.url)) as session:
+            assert len(session.tools) == 3
+
+
+async def test_a_server_without_tools_is_an_error_not_an_empty_tool_box(tmp_path):
+    async with container() as fake, http_gym() as gym:
+        fake.tools = ()
+        with pytest.raises(GymError, match="tools/list: tools"):
+            async with gym.open(task(tmp_path, fake.url)):
+                pytest.fail("opened")
+
+
+async def test_a_seed_that_does_not_run_is_a_seed_error(tmp_path):
+    async with container() as fake, http_gym() as gym:
+        its_task = task(tmp_path, fake.url)
+        (tmp_path / "seed.sql").write_text("INSERT INTO nowhere VALUES (1);")
+        with pytest.raises(SeedError, match=r"seed\.sql: Failed to seed database: no such table"):
+            async with gym.open(its_task):
+                pytest.fail("opened")
+
+
+async def test_cancellation_during_a_call_deletes_the_database(tmp_path):
+    async with container() as fake, http_gym() as gym:
+        inside = asyncio.Event()
+
+        async def episode():
+            async with gym.open(task(tmp_path, fake.url)) as session:
+                fake.hang.add("tools/call")
+                inside.set()
+                await session.call("names", {})
+
+        running = asyncio.create_task(episode())
+        await inside.wait()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert fake.databases == {}
+        assert len(fake.deleted) == 1
+
+
+async def test_cancellation_during_the_seed_deletes_the_database(tmp_path):
+    async with container() as fake, http_gym() as gym:
+        its_task = task(tmp_path, fake.url)
+        async with gym.open(its_task):
+            pass
+        fake.hang.add("/api/seed-database")
+        fake.arrived.clear()
+        running = asyncio.create_task(gym.open(its_task).__aenter__())
+        await fake.arrived.wait()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        seeded = [body["database_id"] for route, _, body in fake.requests if route == "/api/seed-database"]
+        assert fake.deleted == seeded
+
+
+async def test_further_cancellations_cannot_stop_the_deletion(tmp_path):
+    async with container() as fake, http_gym() as gym:
+        inside = asyncio.Event()
+
+        async def episode():
+            async with gym.open(task(tmp_path, fake.url)):
+                inside.set()
+                await asyncio.Event().wait()
+
+        running = asyncio.create_task(episode())
+        await inside.wait()
+        fake.hang.add("/api/delete-database")
+        fake.arrived.clear()
+        running.cancel()
+        await fake.arrived.wait()  # the deletion is on its way
+        for _ in range(3):
+            running.cancel()
+            await asyncio.sleep(0)
+        fake.release.set()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert fake.databases == {}
+
+
+@pytest.mark.parametrize("status", [404, 405])
+async def test_a_server_that_cannot_delete_is_tolerated(tmp_path, status):
+    async with container() as fake, http_gym() as gym:
+        fake.statuses["/api/delete-database"] = status
+        async with gym.open(task(tmp_path, fake.url)) as session:
+            await session.call("names", {})
+
+
+async def test_a_failed_deletion_does_not_hide_the_episodes_error(tmp_path, caplog):
+    async with container() as fake, http_gym() as gym:
+        fake.statuses["/api/delete-database"] = 500
+        with pytest.raises(KeyError, match="episode"):
+            async with gym.open(task(tmp_path, fake.url)):
+                raise KeyError("episode")
+    assert "may be left behind" in caplog.text
+
+
+async def test_a_snapshot_is_restored_into_a_fresh_database(tmp_path):
+    async with container() as fake, http_gym() as gym:
+        async with gym.open(task(tmp_path, fake.url)) as session:
+            before = await session.state_hash()
+            snapshot = await session.snapshot()
+            await session.call("add", {"name": "x"})
+            after = await session.state_hash()
+            await session.restore(snapshot)
+            assert await session.state_hash() == before != after
+            assert json.loads((await session.call("add", {"name": "x"})).text)[-1] == "x"
+            assert await session.state_hash() == after
+            assert len(fake.databases) == 1
+        assert fake.databases == {}
+
+
+async def test_a_second_session_takes_over_a_snapshot_and_sees_no_later_writes(tmp_path):
+    async with container() as fake, http_gym() as gym:
+        its_task = task(tmp_path, fake.url)
+        async with gym.open(its_task) as one, gym.open(its_task) as two:
+            await one.call("add", {"name": "shared"})
+            await two.restore(await one.snapshot())
+            assert await two.state_hash() == await one.state_hash()
+            await one.call("add", {"name": "later"})
+            assert json.loads((await two.call("names", {})).text) == ["first", "semi; colon", "shared"]
+
+
+async def test_a_server_that_changes_what_it_is_seeded_with_cannot_be_snapshotted(tmp_path):
+    async with container() as fake, http_gym() as gym, gym.open(task(tmp_path, fake.url)) as session:
+        snapshot = await session.snapshot()
+        fake.fixup = "INSERT INTO item (name) VALUES ('of the server');"
+        with pytest.raises(SnapshotUnsupported, match=r"server-0: .* differs from it in: item"):
+            await session.restore(snapshot)
+        assert len(json.loads((await session.call("names", {})).text)) == 2  # still on the old database
+
+
+async def test_a_server_that_refuses_its_dump_cannot_be_snapshotted(tmp_path):
+    async with container() as fake, http_gym() as gym, gym.open(task(tmp_path, fake.url)) as session:
+        snapshot = await session.snapshot()
+        fake.statuses["/api/seed-database"] = 400
+        with pytest.raises(SnapshotUnsupported, match="server-0: refuses its own dump"):
+            await session.restore(snapshot)
+
+
+async def test_the_state_is_read_again_only_after_a_call(tmp_path):
+    async with container() as fake, http_gym() as gym, gym.open(task(tmp_path, fake.url)) as session:
+        await session.state_hash()
+        num_queries = fake.routes().count("/api/sql-runner")
+        await session.state_hash()
+        await session.snapshot()
+        assert fake.routes().count("/api/sql-runner") == num_queries
+        await session.call("names", {})
+        await session.state_hash()
+        assert fake.routes().count("/api/sql-runner") == 2 * num_queries
+
+
+async def test_replicas_are_used_in_turn(tmp_path):
+    async with container() as one, container() as two:
+        its_task = task(tmp_path, "http://elsewhere.invalid")
+        async with http_gym({"server-0": f"{one.url}, {two.url}/"}) as gym:
+            for _ in range(4):
+                async with gym.open(its_task):
+                    pass
+        assert (len(one.deleted), len(two.deleted)) == (2, 2)
+
+
+async def test_the_catalogue_is_what_the_server_advertises():
+    async with container() as fake, http_gym({"sn-csm-server": fake.url}) as gym:
+        tools = await gym.catalogue("csm")
+        assert [(tool.name, tool.gym) for tool in tools] == [(name, "sn-csm-server") for name in fake.tools]
+        with pytest.raises(ConfigError, match="'cms'"):
+            await gym.catalogue("cms")
+
+
+async def test_a_server_without_a_url_is_a_mistake_that_says_what_to_set(tmp_path):
+    async with http_gym() as gym:
+        with pytest.raises(ConfigError, match=r"gym\.urls=\{server-0"):
+            async with gym.open(task(tmp_path, "")):
+                pytest.fail("opened")
+
+
+def test_a_url_without_a_scheme_is_refused():
+    with pytest.raises(ConfigError, match="localhost:8001"):
+        HttpGym({"sn-csm-server": "localhost:8001"})
