@@ -7,7 +7,7 @@ number=FORMAT (from the new id), counting=FORMAT (from the column's highest numb
 A parameter is one line of words: `required`, `nonempty`, `freetext` (no enumeration although the column has one),
 `longest N`, `hidden_longest N` (enforced but not advertised), a match with its columns (`is`, `same_text`, `contains`,
 `before`, `after`, `at_least`, `at_most`, `in`), `names TABLE:COLUMNS` (a name that stands for that table's id), or a
-JSON type for an argument that is no column. Columns are joined by `+`; without any, the parameter's own name is the column.
+JSON type for an argument that is no column. Columns are joined by `+`; without any, the parameter's name is one.
 """
 
 from __future__ import annotations

@@ -66,10 +66,19 @@ class SeedStore:
 
     def from_file(self, domain: Domain, root: Path, name: str) -> Seed:
         """Raises SeedError for a file outside `root`, an absent one, and SQL that SQLite refuses."""
-        return self.from_sql(domain, read_seed(root, name), source=name)
+        path = seed_path(root, name)
+        status = path.stat()
+        stamp = _Stamp(size_bytes=status.st_size, modified_ns=status.st_mtime_ns)
+        known, key = self._files.get((domain.name, path), (None, ("", "")))
+        if known == stamp and key in self._seeds:  # unchanged since last time: no need to read it again
+            self._seeds.move_to_end(key)
+            return self._seeds[key]
+        sql = read_seed(root, name)
+        self._files[domain.name, path] = (stamp, _content_key(domain, sql))
+        return self.from_sql(domain, sql, source=name)
 
     def from_sql(self, domain: Domain, sql: str, *, source: str = "seed") -> Seed:
-        key = (domain.name, hashlib.sha256(sql.encode("utf-8", "surrogatepass")).hexdigest())
+        key = _content_key(domain, sql)
         if key in self._seeds:
             self._seeds.move_to_end(key)
             return self._seeds[key]
@@ -81,14 +90,22 @@ class SeedStore:
 
 
 def read_seed(root: Path, name: str) -> str:
-    """Raises SeedError for a file outside `root` and for an absent one."""
+    """Raises SeedError for a file outside `root`, an absent one, and one that is not text."""
+    try:
+        return seed_path(root, name).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise SeedError(f"seed {name!r}: not UTF-8 text ({error.reason}); expected SQL") from error
+
+
+def seed_path(root: Path, name: str) -> Path:
+    """Where the seed lies, links followed. Raises SeedError for a file outside `root` and for an absent one."""
     folder = root.resolve()
     path = (folder / name).resolve()
     if not path.is_relative_to(folder):
         raise SeedError(f"seed {name!r}: lies outside {folder}; seeds must be inside the task set's folder")
     if not path.is_file():
         raise SeedError(f"seed {name!r}: no such file under {folder}; set seed_root to the folder that holds it")
-    return path.read_text(encoding="utf-8")
+    return path
 
 
 def _content_key(domain: Domain, sql: str) -> tuple[str, str]:
