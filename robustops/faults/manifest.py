@@ -13,7 +13,7 @@ from typing import Any
 
 from robustops.core.episode import FaultPlan
 from robustops.core.errors import ManifestError, TableError
-from robustops.core.tables import Header, content_sha256, read_listing, write_listing
+from robustops.core.tables import Header, read_listing, write_listing
 from robustops.core.task import Case
 from robustops.faults.catalogue import KINDS
 
@@ -46,21 +46,29 @@ def manifest_key(case: Case) -> str:
     return f"{case.task_id}|{case.tool_mode}"
 
 
-def manifest_rows(plans: Mapping[str, FaultPlan | None]) -> list[dict[str, Any]]:
+def manifest_rows(
+    plans: Mapping[str, FaultPlan | None], reasons: Mapping[str, str] | None = None
+) -> list[dict[str, Any]]:
+    """`reasons`: by key, why a case has no fault, where that is not for want of an eligible call."""
     rows: list[dict[str, Any]] = []
     for key in sorted(plans):
         plan = plans[key]
         fault = {name: getattr(plan, name) for name in _PLAN_FIELDS} if plan is not None else None
-        rows.append({"case": key, "fault": fault, "reason": "" if fault else "no_opportunity"})
+        reason = "" if fault else (reasons or {}).get(key, "no_opportunity")
+        rows.append({"case": key, "fault": fault, "reason": reason})
     return rows
 
 
-def manifest_of(plans: Mapping[str, FaultPlan | None], *, split: str) -> Manifest:
-    return Manifest(split=split, sha256=content_sha256(manifest_rows(plans)), plans=dict(plans))
-
-
-def write_manifest(path: Path, plans: Mapping[str, FaultPlan | None], *, split: str, source: str) -> Header:
-    return write_listing(path, manifest_rows(plans), kind=KIND, split=split, source=source)
+def write_manifest(
+    path: Path,
+    plans: Mapping[str, FaultPlan | None],
+    *,
+    split: str,
+    source: str,
+    reasons: Mapping[str, str] | None = None,
+) -> Header:
+    """The header's `sha256` is the manifest's hash."""
+    return write_listing(path, manifest_rows(plans, reasons), kind=KIND, split=split, source=source)
 
 
 def read_manifest(path: Path, *, split: str, task_ids: Collection[str]) -> Manifest:

@@ -274,9 +274,8 @@ class _Game:
 
 
 def selected_tools(task: Task, tools: Sequence[ToolSchema]) -> tuple[ToolSchema, ...]:
-    """The task's own selection, in its order; a tool that no server advertises cannot be offered."""
-    by_name = {tool.name: tool for tool in tools}
-    return tuple(by_name[name] for name in task.tools if name in by_name)
+    """The task's selection in the servers' order, as the benchmark offers it; without a selection, every tool."""
+    return tuple(tool for tool in tools if not task.tools or tool.name in task.tools)
 
 
 def malformed_reply(reason: str) -> ToolResult:
