@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, bootstrap, ttest_1samp
 
@@ -172,6 +172,7 @@ def test_holm_and_benjamini_hochberg_of_four_p_values() -> None:
     assert holm([]).p == ()
 
 
+@settings(max_examples=20)  # statsmodels takes a tenth of a second for Holm
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_adjusted_p_values_never_shrink_and_holm_is_the_stricter(p_values: list[float]) -> None:
     strict, lenient = holm(p_values).p, benjamini_hochberg(p_values).p

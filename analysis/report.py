@@ -1,0 +1,109 @@
+"""Run folders in, a report out: a table in the terminal, report.html (self-contained) and report.md.
+
+    python -m analysis.report eval_base eval_sft eval_rl --training rl --out report
+
+Give the runs in the order Base, SFT, RL: each is compared with the one before it. `--check` first works every verdict
+out again from the recorded check values. Reads result files only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import NoReturn
+
+from rich.console import Console
+
+from analysis.align import align, load_run
+from analysis.build import build
+from analysis.check import check_run
+from analysis.document import Document
+from analysis.render import to_html, to_markdown, to_terminal
+from analysis.sections.training import Curve, read_curves
+from robustops.core.errors import TableError, UserError
+from robustops.core.tables import write_atomically
+
+FLAGS = ("--training", "--out", "--title", "--check", "--help")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    try:
+        args = _parse(arguments)
+        runs = [load_run(folder) for folder in args.runs]
+        if args.check:
+            for run in runs:
+                checked = check_run(run.folder)
+                print(
+                    f"{run.folder}: {checked.num_episodes} episodes, {checked.num_values} check values "
+                    f"({checked.num_judged} without an expected value): every row follows from them"
+                )
+        alignment = align(runs)
+        document = build(alignment, title=args.title, curves=_curves(args.runs, args.training))
+        out = args.out or args.runs[-1] / "report"
+        write(document, out)
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    to_terminal(document, Console(width=None if sys.stdout.isatty() else 120))
+    print(f"report: {out / 'report.html'}\n        {out / 'report.md'}")
+    return 0
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = _OneLineParser(
+        prog="python -m analysis.report",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run folder, in the order Base, SFT, RL")
+    parser.add_argument(
+        "--training", nargs="+", type=Path, default=[], metavar="RUN", help="training run whose metrics.csv is drawn"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="where the report goes (default: report/ in the last run)"
+    )
+    parser.add_argument("--title", default="Base, SFT and RL, paired case by case", help="headline of the report")
+    parser.add_argument("--check", action="store_true", help="work every verdict out again from trajectories.jsonl")
+    args, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        close = get_close_matches(unknown[0], FLAGS, n=1)
+        parser.error(f"unknown argument {unknown[0]!r}; " + (f"did you mean {close[0]}?" if close else "see --help"))
+    return args
+
+
+class _OneLineParser(argparse.ArgumentParser):
+    """Mistakes in one line, as everywhere else, instead of usage and error."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message} (python -m analysis.report --help)")
+
+
+def _curves(runs: Sequence[Path], training: Sequence[Path]) -> dict[str, list[Curve]]:
+    """From the training runs named, which must have metrics, and from evaluated runs that happen to have some."""
+    for folder in training:
+        if not (folder / "metrics.csv").is_file():
+            raise TableError(f"{folder}: no metrics.csv in it; give a folder that `python -m robustops.train` wrote")
+    folders = [*training, *(folder for folder in runs if (folder / "metrics.csv").is_file())]
+    return {folder.resolve().name: read_curves(folder / "metrics.csv") for folder in folders}
+
+
+def write(document: Document, out: Path) -> None:
+    """Raises UserError where the folder cannot be written."""
+    try:
+        for section in document.sections:
+            for figure in section.figures:
+                write_atomically(out / "figures" / f"{figure.name}.svg", figure.svg.encode())
+        write_atomically(out / "report.html", to_html(document).encode())
+        write_atomically(out / "report.md", to_markdown(document, figures="figures").encode())
+    except OSError as error:
+        raise UserError(
+            f"{out}: cannot write the report there ({error.strerror}); give another folder with --out"
+        ) from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())
