@@ -175,7 +175,8 @@ class ScriptedExpert:
 
     async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
         """Raises PolicyError for a task without a plan."""
-        return _sample(next_decision(expert_decisions(_plan_of(self._plans, prompt)), prompt.messages), self._encoder)
+        plan = _plan_of(self._plans, prompt)
+        return _sample(next_decision(expert_decisions(plan), prompt.messages), prompt, self._encoder)
 
     async def close(self) -> None:
         return None
@@ -190,7 +191,8 @@ class ScriptedNaive:
 
     async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
         """Raises PolicyError for a task without a plan."""
-        return _sample(next_decision(naive_decisions(_plan_of(self._plans, prompt)), prompt.messages), self._encoder)
+        plan = _plan_of(self._plans, prompt)
+        return _sample(next_decision(naive_decisions(plan), prompt.messages), prompt, self._encoder)
 
     async def close(self) -> None:
         return None
@@ -202,7 +204,17 @@ def _plan_of(plans: Mapping[str, Plan], prompt: Prompt) -> Plan:
     return plans[prompt.task_id]
 
 
-def _sample(decision: ToolCall | str, encoder: Encoder | None) -> Sample:
-    call, content = (None, decision) if isinstance(decision, str) else (decision, "")
+def _sample(decision: ToolCall | str, prompt: Prompt, encoder: Encoder | None) -> Sample:
+    call, content = (None, decision) if isinstance(decision, str) else (_in_schema_order(decision, prompt), "")
     ids = encoder.encode_decision(call=call, content=content) if encoder is not None else ()
     return Sample(token_ids=ids, logprobs=(), text=write_decision(call=call, content=content), finish="stop")
+
+
+def _in_schema_order(call: ToolCall, prompt: Prompt) -> ToolCall:
+    """Arguments as the tool's signature lists them: one order for every call of a tool is easier to imitate."""
+    for tool in prompt.tools:
+        if tool.name == call.name:
+            known = [name for name in tool.input_schema.get("properties", {}) if name in call.arguments]
+            order = dict.fromkeys([*known, *call.arguments])
+            return ToolCall(name=call.name, arguments={name: call.arguments[name] for name in order})
+    return call

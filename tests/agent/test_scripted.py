@@ -14,6 +14,7 @@ from robustops.agent.policy import Prompt, Sampling
 from robustops.agent.scripted import FAILED, MAX_ATTEMPTS, ScriptedExpert, ScriptedNaive
 from robustops.agent.shown_reply import read_reply
 from robustops.core.errors import PolicyError
+from robustops.core.task import ToolSchema
 
 THROTTLED = '{"error": "rate limited: the call was not executed", "executed": false, "retry_after_s": 1}'
 TIMEOUT = '{"error": "timeout: no acknowledgement received; the outcome is unknown"}'
@@ -222,6 +223,17 @@ def test_an_encoder_supplies_the_token_ids():
 
     prompt = Prompt(case_id="c", task_id="t", turn=0, token_ids=(), messages=(), tools=())
     assert run(ScriptedExpert({"t": PLAN}, Encoder()).act(prompt, Sampling())).token_ids == (1, 2)
+
+
+def test_arguments_come_in_the_order_of_the_tool_signature():
+    schema = {"type": "object", "properties": {"status": {}, "name": {}, "serial": {}}}
+    tool = ToolSchema(name="find", description="", input_schema=schema, gym="g")
+    step = Step(
+        bind="a", tool="find", arguments={"extra": Value(value=1), "name": Value(value=2), "status": Value(value=3)}
+    )
+    prompt = Prompt(case_id="c", task_id="t", turn=0, token_ids=(), messages=(), tools=(tool,))
+    policy = ScriptedExpert({"t": Plan(task_id="t", steps=(step,))})
+    assert run(policy.act(prompt, Sampling())).text == call("find", status=3, name=2, extra=1)
 
 
 @pytest.mark.parametrize(

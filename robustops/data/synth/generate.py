@@ -18,9 +18,11 @@ from robustops.core.task import CheckGraph, Part
 from robustops.data.splits import largest_remainder, task_sha256
 from robustops.data.synth.csm import CSM
 from robustops.data.synth.draft import Domain, Draft, Template
+from robustops.data.synth.hr import HR
+from robustops.data.synth.itsm import ITSM
 from robustops.data.synth.world import World, sql_of
 
-DOMAINS: dict[str, Domain] = {domain.name: domain for domain in (CSM,)}
+DOMAINS: dict[str, Domain] = {domain.name: domain for domain in (CSM, ITSM, HR)}
 TASKS_PER_WORLD = 12
 MAX_TRIES = 400
 RULE = "name pools disjoint by hash; last quarter of the request patterns and held-out templates in test only"

@@ -76,6 +76,12 @@ _TEAM_2 = _words(
     Team Desk Crew Squad Unit Group Pod Circle
     """
 )
+_SKILL_1 = _words(
+    """
+    Audio Budget Code Data Event File Graph House Image Journal Label Market News Order Page Query Risk Sales Text Video
+    """
+)
+_SKILL_2 = _words("Analysis Design Editing Planning Review Safety Testing Training Control Research")
 _SERIAL_LETTERS = "ABCDEFGHJKLMNPRSTUVWXY"
 
 _SHARE_OF_TEN: dict[Part, range] = {"train": range(6), "val": range(6, 8), "test": range(8, 10)}
@@ -93,7 +99,7 @@ class Names:
     def __init__(self, part: Part, rng: Random) -> None:
         self._part = part
         self._rng = rng
-        self._used: set[str] = set()
+        self.used: set[str] = set()
 
     def person(self) -> tuple[str, str]:
         first, last = self._draw(lambda: f"{self._rng.choice(_FIRST)} {self._rng.choice(_LAST)}").split()
@@ -111,6 +117,9 @@ class Names:
     def team(self) -> str:
         return self._draw(lambda: f"{self._rng.choice(_TEAM_1)} {self._rng.choice(_TEAM_2)}")
 
+    def skill(self) -> str:
+        return self._draw(lambda: f"{self._rng.choice(_SKILL_1)} {self._rng.choice(_SKILL_2)}")
+
     def serial(self) -> str:
         return self._draw(self._serial)
 
@@ -124,7 +133,7 @@ class Names:
     def _draw(self, candidate: Callable[[], str]) -> str:
         for _ in range(10_000):
             name = candidate()
-            if name not in self._used and part_of_name(name) == self._part:
-                self._used.add(name)
+            if name not in self.used and part_of_name(name) == self._part:
+                self.used.add(name)
                 return name
         raise ValueError(f"no unused name left in part {self._part!r}; ask for fewer rows")
