@@ -55,9 +55,8 @@ class HttpGym:
             await to_its_end(session.close())
 
     async def catalogue(self, domain: str) -> Sequence[ToolSchema]:
-        """Raises ConfigError for a domain that no public server serves."""
         if domain not in BY_DOMAIN:
-            raise ConfigError(f"domain {domain!r}: no public server; expected one of {', '.join(BY_DOMAIN)}")
+            raise ValueError(f"domain {domain!r}: no public server; expected one of {', '.join(BY_DOMAIN)}")
         public = BY_DOMAIN[domain]
         return await self._server(public.name, public.url, 0).tools()
 

@@ -56,6 +56,12 @@ class Engine:
         text = json.dumps(payload)
         return ToolResult(text=text, observation=envelope(text), latency_s=time.perf_counter() - began)
 
+    def act_for(self, context: Mapping[str, str]) -> None:
+        """Use these context headers from now on: over HTTP every request brings its own."""
+        if context != self._context:
+            self._context = context
+            self._caller_version = -1
+
     def close(self) -> None:
         self.sql_runner.close()
         self.database.close()

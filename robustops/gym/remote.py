@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import logging
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -18,6 +19,8 @@ from robustops.core.episode import ToolResult
 from robustops.core.errors import GymError, GymUnavailable, SeedError
 from robustops.core.task import ToolSchema
 from robustops.gym.transport import Answer, Pool, Timeouts
+
+logger = logging.getLogger(__name__)
 
 PROTOCOL_VERSION = "2024-11-05"
 _JSON_HEADERS = {"Accept": "application/json, text/event-stream"}
@@ -121,13 +124,12 @@ class RemoteServer:
     def _result(self, answer: Answer, latency_s: float) -> ToolResult:
         if answer.status != 200:
             # A 4xx on the tool endpoint is how some servers report a bad argument. The benchmark shows the model `{}`.
-            return ToolResult(
-                text=answer.detail, observation=NO_RESULT, is_error=True, executed=False, latency_s=latency_s
-            )
+            logger.debug("%s: HTTP %s to a call: %s", self.name, answer.status, answer.detail)
+            return ToolResult(text=NO_RESULT, observation=NO_RESULT, is_error=True, latency_s=latency_s)
         body = self._object(answer.body, "tools/call")
         if body.get("error"):
             text = json.dumps(body["error"])
-            return ToolResult(text=text, observation=RPC_ERROR, is_error=True, executed=False, latency_s=latency_s)
+            return ToolResult(text=text, observation=RPC_ERROR, is_error=True, latency_s=latency_s)
         result = body.get("result")
         return ToolResult(
             text=first_text(result),

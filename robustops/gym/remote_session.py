@@ -20,6 +20,7 @@ from robustops.core.episode import ToolResult
 from robustops.core.errors import GymError, SeedError, SnapshotUnsupported
 from robustops.core.task import ToolSchema
 from robustops.gym.dump import DatabaseDump, dump, from_wire, seed_sql, to_wire
+from robustops.gym.engine import envelope
 from robustops.gym.hashing import combined_digest
 from robustops.gym.remote import RemoteServer
 
@@ -76,14 +77,19 @@ class HttpSession:
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         partner = self._route.get(name)
         if partner is None:
-            return _unknown_tool(name)
+            # The benchmark's own run crashes here; for us it is an error that the model sees.
+            text = f"Unknown tool: {name}"
+            return ToolResult(text=text, observation=envelope(text, is_error=True), is_error=True, executed=False)
         self._dumps.pop(partner.server.name, None)
         return await partner.server.call(partner.database_id, name, arguments, partner.headers)
 
     async def query(self, sql: str, gym: str | None = None) -> Any:
-        """`gym` None, or one the task does not have: the first server, as the benchmark does it."""
-        partner = next((one for one in self._partners if one.server.name == gym), self._partners[0])
-        return await partner.query(sql)
+        """The sql-runner's reply; a refusal is `{"detail": message}`. Without `gym`, the first server's database."""
+        for partner in self._partners:
+            if not gym or partner.server.name == gym:
+                return await partner.query(sql)
+        names = ", ".join(partner.server.name for partner in self._partners)
+        raise ValueError(f"gym {gym!r}: not in this session, expected one of {names}")
 
     async def state_hash(self) -> str:
         dumped = await self._dumped()
@@ -95,11 +101,17 @@ class HttpSession:
         return zlib.compress(json.dumps({name: to_wire(one) for name, one in dumped.items()}).encode(), level=1)
 
     async def restore(self, snapshot: bytes) -> None:
-        """Raises SnapshotUnsupported, naming the server, when its database does not come back equal."""
-        wanted = {name: from_wire(one) for name, one in json.loads(zlib.decompress(snapshot)).items()}
+        """Raises SnapshotUnsupported, naming the server, when its database does not come back equal.
+
+        Raises GymError, leaving the session as it is, for bytes that are no snapshot of these servers.
+        """
+        try:
+            wanted = {name: from_wire(one) for name, one in json.loads(zlib.decompress(snapshot)).items()}
+        except (zlib.error, ValueError, TypeError, KeyError, AttributeError) as error:
+            raise GymError(f"restore: these {len(snapshot)} bytes are no snapshot ({error})") from error
         names = [partner.server.name for partner in self._partners]
         if set(wanted) != set(names):
-            raise ValueError(f"a snapshot of {', '.join(wanted)}, but this session has {', '.join(names)}")
+            raise GymError(f"restore: a snapshot of {', '.join(wanted)}, but this session has {', '.join(names)}")
         for partner in self._partners:
             await self._bring_back(partner, wanted[partner.server.name])
 
@@ -150,10 +162,3 @@ class HttpSession:
                 except GymError as error:
                     raise type(error)(f"{name}: {error}") from error
         return {partner.server.name: self._dumps[partner.server.name] for partner in self._partners}
-
-
-def _unknown_tool(name: str) -> ToolResult:
-    """The benchmark's own run crashes here; for us it is an error that the model sees."""
-    text = f"Unknown tool: {name}"
-    result = {"content": [{"type": "text", "text": text}], "isError": True}
-    return ToolResult(text=text, observation=json.dumps(result), is_error=True, executed=False)

@@ -7,13 +7,13 @@ import socket
 from contextlib import asynccontextmanager
 
 import pytest
+from fake_endpoint import chat_reply, served
 
 from robustops.core.errors import ConfigError, PolicyError
 from robustops.llm.backoff import Backoff
 from robustops.llm.completion import RequestedCall, Usage
 from robustops.llm.http import Endpoint, HttpCompletion
 from robustops.llm.spend import Price
-from tests.llm.fake_endpoint import chat_reply, served
 
 HELLO = [{"role": "user", "content": "hello"}]
 TOOL = {"type": "function", "function": {"name": "find", "description": "d", "parameters": {"type": "object"}}}

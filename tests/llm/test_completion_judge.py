@@ -1,8 +1,9 @@
 """The judge that verification gets from a completion endpoint."""
 
+from fake_endpoint import chat_reply, served
+
 from robustops.llm.http import Endpoint, HttpCompletion
 from robustops.llm.judge import CompletionJudge
-from tests.llm.fake_endpoint import chat_reply, served
 
 
 async def test_a_judge_asks_at_temperature_zero_with_both_texts():
