@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf
@@ -309,7 +309,7 @@ def typed(composed: DictConfig) -> RunConfig | ServeConfig:
         raise ConfigError(f"{error.full_key}: {str(error.msg or error).splitlines()[0]}") from error
     if isinstance(config, RunConfig):
         check_values(config)
-    return config  # type: ignore[no-any-return]
+    return cast(RunConfig | ServeConfig, config)
 
 
 def check_values(config: RunConfig) -> None:
