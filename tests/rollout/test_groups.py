@@ -1,0 +1,292 @@
+"""Groups for training: members share one start and nothing else; fault groups share one post-fault state."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+from zlib import crc32
+
+import pytest
+from desk_agent import DeskCodec, DeskPolicy, call_text, careful, careless
+from desk_gym import DeskGym, DeskSession, desk_task, desk_verify, reply
+
+from robustops.agent.policy import Prompt, Sampling
+from robustops.core.episode import Checkpoint, Episode, EpisodeGroup, ToolResult
+from robustops.core.errors import GymError, GymUnavailable
+from robustops.core.task import Task
+from robustops.faults.catalogue import CapRange
+from robustops.faults.scheduler import Scheduler
+from robustops.rollout.groups import GroupCollector, Outcome, Rejection
+from robustops.rollout.play import Limits
+from robustops.rollout.score import score
+from robustops.rollout.setup import Setup
+
+LIMITS = Limits(max_context_tokens=20_000, reserve_tokens=200, max_turns=12, max_tokens_per_turn=400)
+TASKS = {
+    f"desk/{number}": desk_task(f"desk/{number}", account=account, title=f"case {number}")
+    for number, account in enumerate(["Acme", "Birch", "Cedar", "Acme", "Birch", "Cedar"], start=1)
+}
+
+
+@dataclass(frozen=True)
+class DeskSlot:
+    flow: Literal["clean", "fault"]
+    task_id: str = "desk/1"
+    boundary: Checkpoint | None = None
+
+
+def collector_for(
+    policy: DeskPolicy,
+    subtypes: tuple[str, ...],
+    *,
+    gym: Any = None,
+    caps: Mapping[str, CapRange] | None = None,
+    **options: Any,
+) -> GroupCollector:
+    setup = Setup(
+        gym=gym or DeskGym(),
+        policy=policy,
+        codec=DeskCodec(),
+        verify=desk_verify,
+        limits=LIMITS,
+        sampling=Sampling(),
+        seed=11,
+    )
+    return GroupCollector(setup, TASKS, Scheduler(subtypes, seed=11, caps=caps or {}), **options)
+
+
+async def one_group(
+    policy: DeskPolicy, flow: Literal["clean", "fault"], *subtypes: str, **options: Any
+) -> EpisodeGroup:
+    (outcome,) = await collector_for(policy, subtypes, **options).collect([DeskSlot(flow)])
+    assert isinstance(outcome, EpisodeGroup), outcome
+    return outcome
+
+
+def names(episode: Episode) -> list[str | None]:
+    return [turn.call.name if turn.call else None for turn in episode.turns]
+
+
+async def test_a_clean_group_is_one_start_played_four_times() -> None:
+    gym = DeskGym()
+    group = await one_group(DeskPolicy(careful), "clean", gym=gym)
+    assert (group.condition, len(group.episodes), group.boundary) == ("clean", 4, None)
+    assert len({episode.case.case_id for episode in group.episodes}) == 4
+    assert len({episode.turns[0].hash_before for episode in group.episodes}) == 1
+    assert len({episode.turns[0].context_ids for episode in group.episodes}) == 1
+    assert all(episode.end and episode.end.strict for episode in group.episodes)
+    assert all(session.is_closed for session in gym.sessions)
+
+
+async def test_members_sample_with_different_seeds_and_steps_do_too() -> None:
+    policy = DeskPolicy(careful)
+    collector = collector_for(policy, ())
+    await collector.collect([DeskSlot("clean")], step=1)
+    await collector.collect([DeskSlot("clean")], step=2)
+    seeds = [sampling.seed for sampling in policy.samplings]
+    assert len(set(seeds)) == len(seeds) == 2 * 4 * 3
+
+
+async def test_a_fault_group_continues_from_one_post_fault_state() -> None:
+    group = await one_group(DeskPolicy(careful), "fault", "lost_ack")
+    assert group.boundary is not None
+    assert group.boundary.pending is None
+    for episode in group.episodes:
+        assert names(episode) == ["find_account", "create_case", "list_cases", None]
+        assert [turn.generated for turn in episode.turns] == [False, False, True, True]
+        (event,) = episode.faults
+        assert (event.subtype, event.call_index, event.remaining_cap) == ("lost_ack", 1, 0)
+        assert episode.turns[1].fault == event
+        assert episode.turns[1].native is not None
+        assert json.loads(episode.turns[1].native.text)["title"] == "case 1"
+        # the hidden write already satisfies the check: nothing is left to gain, so P is 0 and S is 1
+        found = score(episode)
+        assert found is not None
+        assert (found.success, found.progress) == (True, 0)
+
+
+async def test_four_members_start_equal_and_do_not_see_each_others_writes() -> None:
+    def decide(prompt: Prompt) -> str:
+        """After the fault, member k writes k cases of its own, then lists all."""
+        member = int(prompt.case_id.rsplit("|", 1)[1])
+        is_continuation = any("timeout" in str(m["content"]) for m in prompt.messages)
+        if not is_continuation:
+            return careful(prompt)
+        num_written = prompt.turn - 2
+        if num_written < member:
+            return call_text("create_case", account_id=2, title=f"extra {member}.{num_written}")
+        return call_text("list_cases") if num_written == member else "Done."
+
+    group = await one_group(DeskPolicy(decide), "fault", "lost_ack")
+    starts = {next(turn for turn in e.turns if turn.generated).hash_before for e in group.episodes}
+    assert group.boundary is not None
+    assert starts == {group.boundary.state_hash}
+    for member, episode in enumerate(group.episodes):
+        listed = episode.turns[-2].shown
+        assert listed is not None
+        titles = [row["title"] for row in json.loads(listed.text)]
+        assert titles == ["printer", "screen", "mouse", "case 1", *(f"extra {member}.{n}" for n in range(member))]
+
+
+async def test_an_agent_that_retries_blindly_leaves_a_duplicate_and_fails() -> None:
+    group = await one_group(DeskPolicy(careless), "fault", "lost_ack")
+    for episode in group.episodes:
+        assert names(episode) == ["find_account", "create_case", "create_case", None]
+        found = score(episode)
+        assert found is not None
+        assert not found.success
+        assert [bad.reason for bad in found.evidence.bad] == ["duplicate_write"]
+
+
+async def test_the_cap_goes_on_for_later_matching_calls() -> None:
+    caps = {"throttled": CapRange(low=3, high=3)}
+    group = await one_group(DeskPolicy(careful), "fault", "throttled", caps=caps)
+    for episode in group.episodes:
+        hits = [turn for turn in episode.turns if turn.fault]
+        assert [turn.generated for turn in hits] == [False, True, True]
+        assert [event.remaining_cap for event in episode.faults] == [2, 1, 0]
+        assert all(turn.hash_before == turn.hash_after for turn in hits)
+        assert episode.end is not None
+        assert episode.end.strict
+        assert names(episode).count(hits[0].call.name if hits[0].call else "") == 4
+
+
+async def test_a_case_without_an_eligible_call_gives_no_opportunity() -> None:
+    collector = collector_for(DeskPolicy(careful), ("partial_list",))
+    assert await collector.collect([DeskSlot("fault")]) == [
+        Rejection(task_id="desk/1", flow="fault", reason="no_opportunity")
+    ]
+
+
+async def test_a_saved_boundary_is_resumed_under_the_current_policy() -> None:
+    group = await one_group(DeskPolicy(careful), "fault", "lost_ack")
+    later = DeskPolicy(careless, weight_version=8)
+    collector = collector_for(later, ("lost_ack",))
+    (again,) = await collector.collect([DeskSlot("fault", boundary=group.boundary)], step=10)
+    assert isinstance(again, EpisodeGroup)
+    assert again.boundary == group.boundary
+    for old, new in zip(group.episodes, again.episodes, strict=True):
+        assert new.turns[:2] == old.turns[:2]
+        assert new.turns[2].hash_before == old.turns[2].hash_before
+        assert [turn.weight_version for turn in new.generated] == [8, 8]
+    assert collector.scheduler.state()["counts"] == {}  # no new injection was decided
+
+
+class MoodyGym(DeskGym):
+    """Every creation carries another random remark: no replay of it can be equal."""
+
+    @asynccontextmanager
+    async def open(self, task: Task) -> AsyncIterator[DeskSession]:
+        yield Moody()
+
+
+class Moody(DeskSession):
+    num_replies = 0
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        result = await super().call(name, arguments)
+        Moody.num_replies += 1
+        value = json.loads(result.text)
+        return reply(json.dumps({**value, "remark": Moody.num_replies})) if isinstance(value, dict) else result
+
+
+async def test_a_replay_that_differs_is_refused_with_the_difference() -> None:
+    collector = collector_for(DeskPolicy(careful), ("lost_ack", "throttled"), gym=MoodyGym())
+    (outcome,) = await collector.collect([DeskSlot("fault")])
+    assert isinstance(outcome, Rejection)
+    assert outcome.reason == "infrastructure"
+    assert "native reply differs at character" in outcome.detail
+    assert "remark" in outcome.detail
+    assert collector.scheduler.state()["counts"] == {}
+
+
+class ForgetfulGym(DeskGym):
+    """Restoring brings back the tables but one row."""
+
+    @asynccontextmanager
+    async def open(self, task: Task) -> AsyncIterator[DeskSession]:
+        yield Forgetful()
+
+
+class Forgetful(DeskSession):
+    async def restore(self, snapshot: bytes) -> None:
+        await super().restore(snapshot)
+        self._rows("DELETE FROM support_case WHERE case_id = 3")
+
+
+async def test_a_state_that_does_not_come_back_is_refused() -> None:
+    (outcome,) = await collector_for(DeskPolicy(careful), ("throttled",), gym=ForgetfulGym()).collect(
+        [DeskSlot("fault")]
+    )
+    assert isinstance(outcome, Rejection)
+    assert "restored state differs" in outcome.detail
+
+
+async def test_one_failing_member_discards_the_whole_group() -> None:
+    def decide(prompt: Prompt) -> str:
+        if prompt.case_id.endswith("|2") and prompt.turn == 1:
+            raise GymUnavailable("lost")
+        return careful(prompt)
+
+    (outcome,) = await collector_for(DeskPolicy(decide), ()).collect([DeskSlot("clean")])
+    assert outcome == Rejection(task_id="desk/1", flow="clean", reason="infrastructure", detail="1 of 4 members: lost")
+
+
+async def test_a_dead_gym_stops_the_run_with_one_line() -> None:
+    collector = collector_for(DeskPolicy(careful), (), gym=DeskGym(failures=10_000), max_failures=3)
+    slots = [DeskSlot("clean", task_id) for task_id in TASKS]
+    with pytest.raises(GymError, match="3 episodes in a row failed") as failure:
+        await collector.collect(slots)
+    assert "\n" not in str(failure.value)
+
+
+SLOTS = [DeskSlot("fault" if number % 2 else "clean", f"desk/{number}") for number in (1, 2, 3, 4, 5, 6, 1, 3, 5)]
+
+
+def timeless(outcome: Outcome) -> Any:
+    """An outcome without its clock readings."""
+    if isinstance(outcome, Rejection):
+        return outcome
+    episodes = [
+        replace(e, wall_s=0.0, turns=tuple(replace(turn, policy_s=0.0) for turn in e.turns)) for e in outcome.episodes
+    ]
+    return (outcome.group_id, outcome.condition, episodes, outcome.boundary and outcome.boundary.plan)
+
+
+async def test_order_and_plans_do_not_depend_on_who_finishes_first() -> None:
+    subtypes = ("throttled", "lost_ack", "unavailable")
+    results = []
+    for concurrency, slowness in ((1, 0), (3, 1), (9, 7)):
+        policy = DeskPolicy(careful, yields=lambda prompt, s=slowness: s * (crc32(prompt.case_id.encode()) % 5))  # type: ignore[misc]
+        order: list[int] = []
+        outcomes = await collector_for(policy, subtypes, concurrency=concurrency).collect(
+            SLOTS,
+            step=4,
+            journal=lambda index, outcome, order=order: order.append(index),  # type: ignore[misc]
+        )
+        assert sorted(order) == list(range(len(SLOTS)))
+        results.append([timeless(outcome) for outcome in outcomes])
+    assert results[0] == results[1] == results[2]
+    planned = [entry[3].subtype for entry in results[0] if entry[3]]
+    assert {subtype: planned.count(subtype) for subtype in subtypes} == {
+        "throttled": 2,
+        "lost_ack": 2,
+        "unavailable": 2,
+    }
+
+
+async def test_a_resumed_process_counts_what_the_earlier_one_injected() -> None:
+    first = collector_for(DeskPolicy(careful), ("throttled", "lost_ack"))
+    groups = await first.collect([slot for slot in SLOTS if slot.flow == "fault"])
+    second = collector_for(DeskPolicy(careful), ("throttled", "lost_ack"))
+    for group in groups:
+        assert isinstance(group, EpisodeGroup)
+        second.count(group)
+    assert second.scheduler.state() == first.scheduler.state()
+    assert sum(first.scheduler.state()["counts"].values()) == 6
+
+
+def test_a_group_of_one_is_refused() -> None:
+    with pytest.raises(ValueError, match="group_size"):
+        collector_for(DeskPolicy(careful), (), group_size=1)
