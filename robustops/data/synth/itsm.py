@@ -68,7 +68,10 @@ def _add_incidents(world: World, user: Row) -> None:
     """Up to three incidents assigned to one person, exactly one of them new."""
     rng = world.rng
     for status in rng.choice((("new",), ("new", "resolved"), ("on_hold", "new"), ("resolved", "new", "on_hold"))):
-        row = {"number": f"INC{rng.randint(1_000_000, 9_999_999)}", "short_description": world.names.product_line()}
+        row: Row = {
+            "number": f"INC{rng.randint(1_000_000, 9_999_999)}",
+            "short_description": world.names.product_line(),
+        }
         row |= {"caller_id": rng.choice(world.rows("users"))["user_id"], "assigned_to": user["user_id"]}
         row |= {"assignment_group": None, "org_id": user["org_id"], "status": status, "category": "hardware"}
         world.add("incident", row | {"impact": "low", "urgency": "low", "priority": rng.choice(PRIORITIES), **AT})
