@@ -23,7 +23,6 @@ logger = logging.getLogger(__name__)
 
 # Strings, comments and semicolons: what decides where a statement ends. A `;` inside a literal does not.
 _TOKEN = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|;""", re.DOTALL)
-_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _NAME = r"""(?:"(?:[^"]|"")+"|`[^`]+`|\[[^\]]+\]|\w+)"""
 _INSERT = re.compile(rf"\s*(?:INSERT|REPLACE)\s+(?:OR\s+\w+\s+)?INTO\s+({_NAME})\s*(?:\(([^)]*)\))?", re.IGNORECASE)
 _SKIPPED_PRAGMAS = frozenset({"foreign_keys", "defer_foreign_keys", "journal_mode", "synchronous"})
@@ -145,24 +144,21 @@ def build_seed(domain: Domain, sql: str, *, source: str = "seed") -> Seed:
 
 def statements(sql: str) -> Iterator[tuple[int, str]]:
     """(line number, statement) of every statement that is more than comments; comments are blanked out."""
-    start, begin_line = 0, 1
+    sql += "\n;"  # on a line of its own, as the last one may be a comment
+    start, line = 0, 1
     pieces: list[str] = []
     for match in _TOKEN.finditer(sql):
         token = match.group()
-        if token != ";" and not token.startswith(("--", "/*")):
-            continue
-        pieces.append(sql[start : match.start()])
-        start = match.end()
-        if token != ";":
-            pieces.append("\n" * token.count("\n") or " ")
-            continue
-        statement = "".join(pieces)
-        pieces = []
-        if text := statement.strip():
-            yield begin_line + statement[: len(statement) - len(statement.lstrip())].count("\n"), text
-        begin_line += statement.count("\n")
-    if text := ("".join(pieces) + sql[start:]).strip():
-        yield begin_line, text
+        if token == ";":
+            statement = "".join([*pieces, sql[start : match.start()]])
+            text = statement.lstrip()
+            if text:
+                yield line + statement[: len(statement) - len(text)].count("\n"), text.rstrip()
+            line += statement.count("\n")
+            pieces, start = [], match.end()
+        elif token.startswith(("--", "/*")):
+            pieces += [sql[start : match.start()], "\n" * token.count("\n") or " "]
+            start = match.end()
 
 
 def _execute(connection: sqlite3.Connection, statement: str) -> None:

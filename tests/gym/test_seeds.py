@@ -1,0 +1,167 @@
+"""Seed SQL as the public dumps write it, and as nobody should."""
+
+import sqlite3
+
+import pytest
+from small_csm import SEED, write_seed
+
+from robustops.core.errors import SeedError
+from robustops.gym.database import Database
+from robustops.gym.domains import load_domain
+from robustops.gym.seeds import SeedStore, build_seed, statements
+
+CSM = load_domain("csm")
+PRODUCT = "INSERT INTO product (product_id, name, category, lifecycle_state) VALUES "
+
+
+def read(seed, sql):
+    database = Database()
+    database.load(seed.database, seed.digests)
+    return database.rows(sql)
+
+
+def test_a_semicolon_inside_a_literal_or_a_comment_does_not_end_a_statement():
+    sql = f"-- one; two\n{PRODUCT}(1, 'a;b', 'service', 'active'), /* ; */ (2, 'it''s; c', 'service', 'active');"
+    assert read(build_seed(CSM, sql), "SELECT name FROM product") == [("a;b",), ("it's; c",)]
+
+
+def test_a_statement_knows_the_line_on_which_it_begins():
+    sql = "-- head\n\nSELECT 1;\n/* two\nlines */ SELECT '\n';\n\n\nSELECT 3"
+    assert [(line, text) for line, text in statements(sql)] == [(3, "SELECT 1"), (5, "SELECT '\n'"), (9, "SELECT 3")]
+
+
+def test_a_last_statement_needs_no_semicolon_even_before_a_comment():
+    assert [text for _, text in statements("SELECT 1; SELECT 2 -- done")] == ["SELECT 1", "SELECT 2"]
+
+
+def test_functions_and_boolean_words_are_evaluated_by_sqlite():
+    values = "(1, 'A', TRUE, datetime('2025-01-01 10:00'))"
+    sql = f"INSERT INTO user_group (group_id, name, active, sys_created_on) VALUES {values};"
+    assert read(build_seed(CSM, sql), "SELECT active, sys_created_on FROM user_group") == [(1, "2025-01-01 10:00:00")]
+
+
+def test_pragmas_and_an_open_transaction_do_no_harm():
+    sql = f"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n{PRODUCT}(1, 'a', 'service', 'active');"
+    assert read(build_seed(CSM, sql), "SELECT COUNT(*) FROM product") == [(1,)]
+
+
+def test_numbers_in_quotes_become_numbers_where_the_column_has_integer_affinity():
+    sql = "INSERT INTO contact (contact_id, account_id, portal_user_id) VALUES ('7', '3', '907');"
+    seed = build_seed(CSM, sql)
+    assert read(seed, "SELECT contact_id, typeof(portal_user_id) FROM contact WHERE account_id = '3'") == [
+        (7, "integer")
+    ]
+
+
+def test_a_column_that_the_schema_lacks_is_added_and_reported():
+    sql = "INSERT INTO product (product_id, name, colour) VALUES (1, 'a', 'red');"
+    seed = build_seed(CSM, sql)
+    assert seed.added_columns == ("product.colour",)
+    assert read(seed, "SELECT colour FROM product") == [("red",)]
+
+
+def test_a_table_that_the_schema_lacks_is_added_and_reported(caplog):
+    seed = build_seed(CSM, "INSERT INTO \"price list\" (code, amount) VALUES ('x', 3);", source="odd.sql")
+    assert seed.added_tables == ("price list",)
+    assert read(seed, 'SELECT amount FROM "price list"') == [(3,)]
+    assert "odd.sql" in caplog.text
+
+
+def test_the_autoincrement_goes_on_from_the_highest_seeded_id():
+    seed = build_seed(CSM, f"{PRODUCT}(41, 'a', 'service', 'active');")
+    database = Database()
+    database.load(seed.database, seed.digests)
+    assert database.next_sequence("product") == 42
+    assert database.next_sequence("account") == 1
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ATTACH DATABASE '/tmp/other.db' AS other",
+        "CREATE TABLE more (x)",
+        "DROP TABLE product",
+        "PRAGMA writable_schema=ON",
+        "SELECT load_extension('x')",
+        "VACUUM INTO '/tmp/copy.db'",
+        "CREATE TRIGGER t AFTER INSERT ON product BEGIN DELETE FROM account; END",
+    ],
+)
+def test_a_seed_may_only_change_rows(statement):
+    with pytest.raises(SeedError, match=r"odd\.sql:1: "):
+        build_seed(CSM, f"{statement};", source="odd.sql")
+
+
+def test_a_wrong_statement_is_named_by_file_and_line():
+    with pytest.raises(SeedError, match=r"odd\.sql:3: .*nonsense"):
+        build_seed(CSM, f"-- head\n{PRODUCT}(1, 'a', 'service', 'active');\nnonsense here;", source="odd.sql")
+
+
+def test_a_seed_outside_its_root_is_refused(tmp_path):
+    write_seed(tmp_path, name="outside.sql")
+    (tmp_path / "root").mkdir()
+    for name in ("../outside.sql", str(tmp_path / "outside.sql")):
+        with pytest.raises(SeedError, match="outside"):
+            SeedStore().from_file(CSM, tmp_path / "root", name)
+
+
+def test_a_link_out_of_the_root_is_refused(tmp_path):
+    write_seed(tmp_path, name="outside.sql")
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "link.sql").symlink_to(tmp_path / "outside.sql")
+    with pytest.raises(SeedError, match="outside"):
+        SeedStore().from_file(CSM, tmp_path / "root", "link.sql")
+
+
+def test_an_absent_seed_says_what_to_set(tmp_path):
+    with pytest.raises(SeedError, match="seed_root"):
+        SeedStore().from_file(CSM, tmp_path, "absent.sql")
+
+
+def test_bytes_that_are_no_text_are_a_seed_error(tmp_path):
+    (tmp_path / "seed.sql").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SeedError, match="UTF-8"):
+        SeedStore().from_file(CSM, tmp_path, "seed.sql")
+
+
+def test_equal_seeds_are_built_once(tmp_path):
+    store = SeedStore()
+    write_seed(tmp_path)
+    write_seed(tmp_path, name="same.sql")
+    first = store.from_file(CSM, tmp_path, "seed.sql")
+    assert store.from_file(CSM, tmp_path, "seed.sql") is first
+    assert store.from_file(CSM, tmp_path, "same.sql") is first
+
+
+def test_an_edited_seed_file_is_built_again(tmp_path):
+    store = SeedStore()
+    first = store.from_file(CSM, write_seed(tmp_path), "seed.sql")
+    write_seed(tmp_path, SEED.replace("'Nord'", "'North Ltd'"))
+    second = store.from_file(CSM, tmp_path, "seed.sql")
+    assert read(first, "SELECT name FROM account WHERE account_id = 1") == [("Nord",)]
+    assert read(second, "SELECT name FROM account WHERE account_id = 1") == [("North Ltd",)]
+
+
+def test_the_least_used_seed_is_dropped_when_the_store_is_full():
+    store = SeedStore(max_bytes=1)
+    first = store.from_sql(CSM, SEED)
+    store.from_sql(CSM, f"{PRODUCT}(1, 'a', 'service', 'active');")
+    again = store.from_sql(CSM, SEED)
+    assert again is not first
+    assert again.digests == first.digests
+
+
+def test_the_digest_is_that_of_the_contents_whatever_the_order_of_the_rows():
+    rows = ["(1, 'a', 'service', 'active')", "(2, 'b', 'service', 'active')"]
+    one, other = (build_seed(CSM, PRODUCT + ", ".join(order)) for order in (rows, rows[::-1]))
+    assert one.digests == other.digests
+    changed = build_seed(CSM, PRODUCT + ", ".join(rows).replace("'b'", "'c'"))
+    assert {name for name in one.digests if one.digests[name] != changed.digests[name]} == {"product"}
+
+
+def test_the_seeded_bytes_are_a_database_that_any_sqlite_reads(tmp_path):
+    path = tmp_path / "copy.sqlite"
+    path.write_bytes(build_seed(CSM, SEED).database)
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM customer_case").fetchone() == (3,)
+    connection.close()
