@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -98,7 +99,7 @@ def solved(rows: Iterable[EpisodeRow]) -> list[bool]:
 def load_run(folder: Path) -> Run:
     """Raises TableError for a folder that is no finished run, repeats a case or mixes fault manifests."""
     if not folder.is_dir():
-        raise TableError(f"{folder}: no such folder; give run folders that `python -m robustops.evaluate` wrote")
+        raise TableError(f"{folder}: no such folder; {_nearest(folder)}")
     missing = [name for name in ("run.json", "episodes.parquet") if not (folder / name).is_file()]
     if missing:
         raise TableError(
@@ -120,6 +121,13 @@ def load_run(folder: Path) -> Run:
         episodes_sha256=hashlib.sha256(table.read_bytes()).hexdigest(),
         manifest_sha=_manifest(table, original),
     )
+
+
+def _nearest(folder: Path) -> str:
+    siblings = [path.name for path in folder.parent.iterdir() if path.is_dir()] if folder.parent.is_dir() else []
+    if close := get_close_matches(folder.name, siblings, n=1):
+        return f"did you mean {folder.with_name(close[0])}?"
+    return "give run folders that `python -m robustops.evaluate` wrote"
 
 
 def _title(stage: str) -> str:

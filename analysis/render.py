@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from rich import box
@@ -12,6 +13,7 @@ from rich.text import Text
 
 from analysis.document import Document, Table
 
+EDGE, PADDING = 2, 3  # what the terminal table needs beside its cells: once, and per column
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 
 
@@ -70,7 +72,7 @@ def _blocks(table: Table, width: int) -> list[list[int]]:
     blocks = [leading]
     for number in range(num_leading, len(table.columns)):
         block = [*blocks[-1], number]
-        if sum(_width(table, column) for column in block) > width and len(blocks[-1]) > num_leading:
+        if EDGE + sum(_width(table, column) + PADDING for column in block) > width and len(blocks[-1]) > num_leading:
             blocks.append([*leading, number])
         else:
             blocks[-1] = block
@@ -82,15 +84,16 @@ def _is_numeric(table: Table, number: int) -> bool:
 
 
 def _width(table: Table, number: int) -> int:
-    """Headers wrap between words, cells do not wrap; padding takes three more columns."""
+    """Headers wrap between words, cells do not wrap."""
     words = table.columns[number].split()
-    return 3 + max(len(text) for text in (*words, *(row[number] for row in table.rows)))
+    return max(len(text) for text in (*words, *(row[number] for row in table.rows)))
 
 
 def _grid(table: Table, columns: list[int], *, title: str | None) -> RichTable:
     grid = RichTable(title=title and Text(title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     for number in columns:
-        grid.add_column(Text(table.columns[number]), justify="right" if _is_numeric(table, number) else "left")
+        justify: Literal["left", "right"] = "right" if _is_numeric(table, number) else "left"
+        grid.add_column(Text(table.columns[number]), justify=justify, width=_width(table, number))
     for row in table.rows:
         grid.add_row(*(Text(row[number]) for number in columns))
     return grid

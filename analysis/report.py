@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    to_terminal(document, Console(width=None if sys.stdout.isatty() else 120))
+    to_terminal(document, Console(width=None if sys.stdout.isatty() else 130))
     print(f"report: {out / 'report.html'}\n        {out / 'report.md'}")
     return 0
 

@@ -19,43 +19,48 @@ AMOUNTS: dict[str, Callable[[EpisodeRow], float]] = {
 
 
 def costs_section(alignment: Alignment, *, rng: np.random.Generator) -> Section:
-    rows = []
-    for condition in alignment.conditions:
-        for number, run in enumerate(alignment.runs):
-            before = alignment.runs[number - 1] if number else None
-            rows.append(_row(alignment, before, run, condition, rng))
-    columns = ["Model", "Condition", "Cases"]
-    for name in AMOUNTS:
-        columns += [f"{name} per case", f"{name} change", f"{name} 95%"]
+    rows = [
+        row
+        for condition in alignment.conditions
+        for before, run in zip((None, *alignment.runs), alignment.runs, strict=False)
+        for row in _rows(alignment, before, run, condition, rng)
+    ]
     return Section(
         title="Cost per case",
         intro=(
             "How to read this: means per case, and the change against the preceding stage in per cent on the same "
-            "cases (tokens: all prompt and completion tokens of an episode). Cases that ended for infrastructure in "
-            "either model have no meaningful cost and are left out here, and only here.",
+            "cases (tokens: all prompt and completion tokens of an episode, a prompt counted again at every turn). "
+            "Cases that ended for infrastructure in either model have no meaningful cost and are left out here, and "
+            "only here.",
         ),
-        tables=(Table(title="Tokens and tool calls", columns=tuple(columns), rows=tuple(rows)),),
+        tables=(
+            Table(
+                title="Tokens and tool calls",
+                columns=("Model", "Condition", "Amount", "Cases", "Per case", "Change", "95% interval"),
+                rows=tuple(rows),
+            ),
+        ),
         is_key=True,
     )
 
 
-def _row(
+def _rows(
     alignment: Alignment, before: Run | None, run: Run, condition: Condition, rng: np.random.Generator
-) -> tuple[str, ...]:
+) -> list[tuple[str, ...]]:
     now = alignment.rows(run, condition)
     earlier = alignment.rows(before, condition) if before else now
     pairs = [(old, new) for old, new in zip(earlier, now, strict=True) if not (_is_broken(old) or _is_broken(new))]
-    cells = [run.name, condition, str(len(pairs))]
-    for amount in AMOUNTS.values():
+    rows: list[tuple[str, ...]] = []
+    for name, amount in AMOUNTS.items():
         old, new = [amount(pair[0]) for pair in pairs], [amount(pair[1]) for pair in pairs]
-        cells.append(f"{np.mean(new):,.1f}" if new else "none")
-        if before is None or not sum(old):
-            cells += ["", ""]
-        else:
-            change = relative_change(old, new, rng=rng)
-            spread = signed_percent_interval(change.interval) if change.interval else ""
-            cells += [signed_percent(change.estimate), spread]
-    return tuple(cells)
+        mean = f"{np.mean(new):,.1f}" if new else "none"
+        change = spread = ""
+        if before is not None and sum(old):
+            result = relative_change(old, new, rng=rng)
+            change = signed_percent(result.estimate)
+            spread = signed_percent_interval(result.interval) if result.interval else ""
+        rows.append((run.name, condition, name, str(len(pairs)), mean, change, spread))
+    return rows
 
 
 def _is_broken(row: EpisodeRow) -> bool:

@@ -44,7 +44,7 @@ def robustness_section(alignment: Alignment) -> Section:
             Table(
                 title="The price of a fault",
                 columns=(
-                    *("Model", "n", "Solved in both", "Only clean", "Only fault", "Fault - clean (pp)"),
+                    *("Model", "n", "Solved in both", "Only clean", "Only fault", "Fault minus clean (pp)"),
                     *("95% interval", "McNemar exact p", "mid-p"),
                 ),
                 rows=tuple(rows),

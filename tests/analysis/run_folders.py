@@ -1,0 +1,142 @@
+"""Small run folders with known outcomes, in the format that an evaluation writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from robustops.core.tables import EpisodeRow, write_episodes, write_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """One case: a task in a condition, solved or not (None: unscored), with whatever else a test varies."""
+
+    task_id: str
+    condition: str = "clean"
+    success: bool | None = True
+    attempt: int = 0
+    domain: str = "csm"
+    tool_mode: str = "oracle"
+    subtype: str | None = None
+    hit: bool = False
+    stop_reason: str = "stop"
+    opening_tokens: int = 100
+    tool_calls: int = 2
+    supplemented: bool = False
+    manifest: str = "a" * 64
+
+
+def outcomes(pattern: str, *, condition: str = "clean", prefix: str = "t") -> list[Outcome]:
+    """'1' solved, '0' not, '?' unscored; tasks are numbered in the order of the characters."""
+    marks: dict[str, bool | None] = {"1": True, "0": False, "?": None}
+    return [
+        Outcome(task_id=f"{prefix}{number:03d}", condition=condition, success=marks[mark])
+        for number, mark in enumerate(pattern)
+    ]
+
+
+def faulted(cases: Iterable[Outcome], *, subtype: str = "throttled", hit: bool = True) -> list[Outcome]:
+    return [replace(case, condition="fault", subtype=subtype, hit=hit) for case in cases]
+
+
+def row(case: Outcome, stage: str) -> EpisodeRow:
+    """Every turn samples one token and is billed for all tokens before it."""
+    checks_passed = 2 if case.success else 1
+    num_turns = case.tool_calls + 1
+    return EpisodeRow(
+        run=f"eval_{stage}",
+        model=f"tiny-{stage}",
+        stage=stage,
+        case_id=f"{case.task_id}|{case.tool_mode}|{case.condition}|{case.attempt}",
+        task_id=case.task_id,
+        tool_mode=case.tool_mode,
+        condition=case.condition,
+        attempt=case.attempt,
+        domain=case.domain,
+        split="test",
+        seed=0,
+        success=case.success,
+        success_strict=case.success,
+        checks_passed=0 if case.success is None else checks_passed,
+        checks_gated=0,
+        checks_total=2,
+        checks_scored=0 if case.success is None else 2,
+        progress=None,
+        quality=None,
+        reward=None,
+        fault_subtype=case.subtype,
+        fault_planned=case.subtype is not None,
+        fault_hit=case.hit,
+        fault_count=int(case.hit),
+        turns=num_turns,
+        tool_calls=case.tool_calls,
+        bad_calls=0,
+        prompt_tokens=sum(case.opening_tokens + sampled for sampled in range(num_turns)),
+        completion_tokens=num_turns,
+        reasoning_tokens=0,
+        cached_tokens=0,
+        wall_s=0.1,
+        stop_reason=case.stop_reason,
+        error_kind="",
+        damage_rows=None,
+        damage_severity=None,
+        supplemented=case.supplemented,
+        manifest_sha=case.manifest,
+        weight_version=0,
+        policy_mode="greedy",
+    )
+
+
+def trajectory(case: Outcome, stage: str) -> dict[str, Any]:
+    """The line that belongs to `row`: two checks, and one token per turn."""
+    values = {True: (3, "open"), False: (3, "closed"), None: None}[case.success]
+    checks = [
+        {"index": 0, "name": "count", "value": values[0], "expected": 3, "comparison": "equals"},
+        {"index": 1, "name": "state", "value": values[1], "expected": "open", "comparison": "equals"},
+    ] if values else []  # fmt: skip
+    for check in checks:
+        check |= {"passed": check["value"] == check["expected"], "reason": ""}
+    call = {"name": "find_account", "arguments": {}}
+    calls: list[dict[str, Any] | None] = [*[call] * case.tool_calls, None]
+    turns = [
+        {"context_ids": [], "sampled_ids": [7], "call": call, "malformed": None, "generated": True} for call in calls
+    ]
+    turns[0]["context_ids"] = [1] * case.opening_tokens
+    return {
+        "schema_version": 1,
+        "case_id": row(case, stage).case_id,
+        "stop_reason": case.stop_reason,
+        "plan": {"subtype": case.subtype} if case.subtype else None,
+        "faults": [{"subtype": case.subtype}] if case.hit else [],
+        "boundary": None,
+        "end": {"checks": checks, "gated": 0} if checks else None,
+        "turns": turns,
+    }
+
+
+MakeRun = Callable[..., Path]
+
+
+def write_run(path: Path, stage: str, cases: Iterable[Outcome], info: Mapping[str, Any]) -> None:
+    path.mkdir()
+    cases = list(cases)
+    write_episodes(path / "episodes.parquet", [row(case, stage) for case in cases])
+    write_json(path / "run.json", {"stage": stage, **info})
+    lines = [json.dumps(trajectory(case, stage)) + "\n" for case in cases]
+    (path / "trajectories.jsonl").write_text("".join(lines))
+
+
+def markdown_table(text: str, title: str) -> list[dict[str, str]]:
+    """The rows of the table under '### title', by column name."""
+    lines = text.split(f"### {title}\n", 1)[1].strip().splitlines()
+    table = []
+    for line in lines:
+        if not line.startswith("|"):
+            break
+        table.append([cell.strip() for cell in line.strip("|").split("|")])
+    header, _, *rows = table
+    return [dict(zip(header, cells, strict=True)) for cells in rows]
