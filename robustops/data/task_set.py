@@ -18,6 +18,8 @@ from robustops.core.task import CheckGraph, Task
 from robustops.data.splits import SplitManifest, task_sha256
 from robustops.data.tasks import load_task
 
+COMMITTED_SPLIT = Path(__file__).resolve().parents[1] / "assets" / "splits" / "synthetic.jsonl"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSet:

@@ -25,7 +25,7 @@ from robustops.data.synth.world import World, sql_of
 DOMAINS: dict[str, Domain] = {domain.name: domain for domain in (CSM, ITSM, HR)}
 TASKS_PER_WORLD = 12
 MAX_TRIES = 400
-RULE = "name pools disjoint by hash; last quarter of the request patterns and held-out templates in test only"
+NAME_RULE, HELD_OUT_RULE = "names of this part's pool", "held-out template"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +178,7 @@ def split_row(task: SynthTask) -> dict[str, Any]:
         "part": task.part,
         "runnable": True,
         "reason": "",
-        "rule": RULE,
+        "rule": HELD_OUT_RULE if task.held_out else NAME_RULE,
         "template": task.template,
         "held_out": task.held_out,
         "sha256": task.sha256,
