@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from robustops.agent.hermes import CALL_CLOSE, CALL_OPEN
 from robustops.agent.policy import Message, Prompt, Sample, Sampling
 from robustops.core.episode import ToolCall
 from robustops.core.task import ToolSchema
 from robustops.llm.completion import Completion, Reply, RequestedCall, Tool
-
-CALL_OPEN = "<tool_call>"
-CALL_CLOSE = "</tool_call>"
 
 
 class Encoder(Protocol):

@@ -25,7 +25,7 @@ from robustops.gym.transport import Pool, Timeouts, context_headers
 class HttpGym:
     """`urls`: base URLs by server name, a comma between replicas; a server not named there is asked at its task's URL.
 
-    `pool`: connections in all. Replicas are used in turn, one per session.
+    `pool`: connections to one server. Replicas are used in turn, one per session.
     """
 
     def __init__(

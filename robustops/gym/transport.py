@@ -55,7 +55,7 @@ class Answer:
 
 
 class Pool:
-    """Connections to every server, shared by all sessions of one event loop."""
+    """Connections to every server, shared by all sessions of one event loop. `limit`: of one server."""
 
     def __init__(self, *, limit: int, connect_s: float) -> None:
         self._limit = limit
@@ -101,7 +101,7 @@ class Pool:
 
     def _client(self) -> aiohttp.ClientSession:
         if self._http is None:  # made at the first request: a ClientSession belongs to the running loop
-            connector = aiohttp.TCPConnector(limit=self._limit, keepalive_timeout=_KEEPALIVE_S)
+            connector = aiohttp.TCPConnector(limit=0, limit_per_host=self._limit, keepalive_timeout=_KEEPALIVE_S)
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._connect_s)
             self._http = aiohttp.ClientSession(connector=connector, timeout=timeout)
         return self._http
