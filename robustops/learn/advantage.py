@@ -2,14 +2,14 @@
 
 Shapes: G groups, N trajectories (all groups, one after the other), K components (S, P, Q; or R alone).
 Source: algorithms.md, section 2. Aggregate: Z_batch[Z_group(R)]; component: Z_batch[sum of w_k Z_group(k)], the order
-of GDPO. Everything is fp64; whether a group is constant is decided on exact fractions, never on a float's spread.
+of GDPO. Everything is fp64; whether a group is constant is decided on exact integer pairs, never on a float's spread.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Literal
 
 import torch
@@ -41,19 +41,47 @@ class Advantages:
     quality_N: Tensor
 
 
-def components(group: Sequence[Score], *, weights: RewardWeights, kind: NormKind) -> list[list[Fraction]]:
-    """The exact values that are normalised: one list per component."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Component:
+    """One component of one group as exact integer pairs (numerator, denominator), not necessarily in lowest terms."""
+
+    weight: float
+    pairs: tuple[tuple[int, int], ...]
+
+    @property
+    def is_constant(self) -> bool:
+        first, first_den = self.pairs[0]
+        return all(number * first_den == first * den for number, den in self.pairs)
+
+    @property
+    def values(self) -> list[float]:
+        return [number / den for number, den in self.pairs]
+
+
+def components(group: Sequence[Score], *, weights: RewardWeights, kind: NormKind) -> tuple[Component, ...]:
+    """What is normalised of one group: S, P and Q apart, or R alone."""
     if kind == "aggregate":
-        return [[score.reward(weights) for score in group]]
-    return [list(column) for column in zip(*(score.raw for score in group), strict=True)]
+        return (Component(weight=1.0, pairs=_rewards(group, weights)),)
+    progress = tuple((score.progress.numerator, score.progress.denominator) for score in group)
+    quality = tuple((score.quality.numerator, score.quality.denominator) for score in group)
+    return (
+        Component(weight=weights.success, pairs=tuple((int(score.success), 1) for score in group)),
+        Component(weight=weights.progress, pairs=progress),
+        Component(weight=weights.quality, pairs=quality),
+    )
 
 
-def component_weights(weights: RewardWeights, kind: NormKind) -> tuple[float, ...]:
-    return (1.0,) if kind == "aggregate" else (weights.success, weights.progress, weights.quality)
-
-
-def _is_constant(values: Sequence[Fraction]) -> bool:
-    return all(value == values[0] for value in values)
+def _rewards(group: Sequence[Score], weights: RewardWeights) -> tuple[tuple[int, int], ...]:
+    """`Score.reward` in whole numbers over one denominator of the weights: 1, 3/10, 1/10 are 10, 3, 1 over 10."""
+    common = math.lcm(*(weight.denominator for weight in weights.exact))
+    of_success, of_progress, of_quality = (int(weight * common) for weight in weights.exact)
+    rewards = []
+    for score in group:
+        p, p_den = score.progress.numerator, score.progress.denominator
+        q, q_den = score.quality.numerator, score.quality.denominator
+        total = of_success * int(score.success) * p_den * q_den + of_progress * p * q_den + of_quality * q * p_den
+        rewards.append((total, common * p_den * q_den))
+    return tuple(rewards)
 
 
 def has_signal(group: Sequence[Score], *, weights: RewardWeights, kind: NormKind) -> bool:
@@ -62,9 +90,7 @@ def has_signal(group: Sequence[Score], *, weights: RewardWeights, kind: NormKind
     No cancellation can hide a signal: weights are not negative, all members share one start, so S, P and Q rise
     together with success; and P alone varies where every member failed.
     """
-    columns = components(group, weights=weights, kind=kind)
-    shares = component_weights(weights, kind)
-    return any(w > 0 and not _is_constant(column) for w, column in zip(shares, columns, strict=True))
+    return any(part.weight > 0 and not part.is_constant for part in components(group, weights=weights, kind=kind))
 
 
 def raw_scores(groups: Sequence[Sequence[Score]], *, weights: RewardWeights, kind: NormKind) -> RawScores:
@@ -74,19 +100,16 @@ def raw_scores(groups: Sequence[Sequence[Score]], *, weights: RewardWeights, kin
     sizes = [len(group) for group in groups]
     if min(sizes) < 2:
         raise ValueError(f"group {sizes.index(min(sizes))} has {min(sizes)} trajectories; a group needs at least two")
-    shares = component_weights(weights, kind)
-    columns_GK = [components(group, weights=weights, kind=kind) for group in groups]
+    parts_GK = [components(group, weights=weights, kind=kind) for group in groups]
+    parts_KG = list(zip(*parts_GK, strict=True))
     return RawScores(
         value_KN=torch.tensor(
-            [[float(value) for columns in columns_GK for value in columns[k]] for k in range(len(shares))],
-            dtype=torch.float64,
+            [[value for part in parts for value in part.values] for parts in parts_KG], dtype=torch.float64
         ),
-        is_constant_KG=torch.tensor(
-            [[_is_constant(columns[k]) for columns in columns_GK] for k in range(len(shares))], dtype=torch.bool
-        ),
+        is_constant_KG=torch.tensor([[part.is_constant for part in parts] for parts in parts_KG]),
         group_N=torch.repeat_interleave(torch.arange(len(groups)), torch.tensor(sizes)),
         size_G=torch.tensor(sizes, dtype=torch.float64),
-        weight_K=torch.tensor(shares, dtype=torch.float64),
+        weight_K=torch.tensor([part.weight for part in parts_GK[0]], dtype=torch.float64),
     )
 
 
