@@ -83,12 +83,12 @@ class Alignment:
     @property
     def templates(self) -> dict[str, str]:
         """Task id -> template, where any run names it."""
-        return {task: str(name) for run in self.runs for task, name in run.info.get("templates", {}).items()}
+        return {task: str(name) for run in self.runs for task, name in (run.info.get("templates") or {}).items()}
 
     @property
     def held_out(self) -> frozenset[str]:
         """Ids of tasks whose whole template is kept out of training."""
-        return frozenset(task for run in self.runs for task in run.info.get("held_out", ()))
+        return frozenset(task for run in self.runs for task in run.info.get("held_out") or ())
 
 
 def solved(rows: Iterable[EpisodeRow]) -> list[bool]:

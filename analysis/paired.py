@@ -145,14 +145,18 @@ class Equivalence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Difference and equivalence together, and what they allow one to say."""
+    """Difference and equivalence together, and what they allow one to say.
+
+    `family_p`: the exact p after correction for the comparisons planned beside this one; it decides the verdict.
+    """
 
     mcnemar: McNemar
     equivalence: Equivalence
+    family_p: float
 
     @property
     def verdict(self) -> Verdict:
-        is_different = self.mcnemar.p < ALPHA
+        is_different = self.family_p < ALPHA
         if self.equivalence.is_equivalent:
             return "different within the margin" if is_different else "equivalent"
         return "different" if is_different else "inconclusive"
@@ -165,8 +169,11 @@ class Comparison:
             "different within the margin": f"{a} and {b} differ, but by less than {margin}",
             "inconclusive": f"Inconclusive: neither a difference nor equivalence within {margin} is shown",
         }[self.verdict]
+        corrected = (
+            f"Corrected for all comparisons {p_equals(self.family_p)}. " if self.family_p != self.mcnemar.p else ""
+        )
         tost = p_value(self.equivalence.p)
-        return f"{self.mcnemar.reading(a, b)} TOST p within {margin}: {tost}. {meaning}."
+        return f"{self.mcnemar.reading(a, b)} {corrected}TOST p within {margin}: {tost}. {meaning}."
 
 
 def mcnemar(discordant: Discordant, *, level: float = 0.95) -> McNemar:
@@ -244,8 +251,14 @@ def equivalence(discordant: Discordant, *, margin: float = DEFAULT_MARGIN, alpha
     )
 
 
-def compare(discordant: Discordant, *, margin: float = DEFAULT_MARGIN) -> Comparison:
-    return Comparison(mcnemar=mcnemar(discordant), equivalence=equivalence(discordant, margin=margin))
+def compare(discordant: Discordant, *, margin: float = DEFAULT_MARGIN, family_p: float | None = None) -> Comparison:
+    """`family_p` None: the comparison stands alone."""
+    test = mcnemar(discordant)
+    return Comparison(
+        mcnemar=test,
+        equivalence=equivalence(discordant, margin=margin),
+        family_p=test.p if family_p is None else family_p,
+    )
 
 
 def min_discordants(alpha: float = ALPHA) -> int:

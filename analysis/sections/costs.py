@@ -55,7 +55,7 @@ def _rows(
         old, new = [amount(pair[0]) for pair in pairs], [amount(pair[1]) for pair in pairs]
         mean = f"{np.mean(new):,.1f}" if new else "none"
         change = spread = ""
-        if before is not None and sum(old):
+        if before is not None and max(old, default=0) > 0:
             result = relative_change(old, new, rng=rng)
             change = signed_percent(result.estimate)
             spread = signed_percent_interval(result.interval) if result.interval else ""

@@ -98,8 +98,7 @@ def hits_section(alignment: Alignment) -> Section | None:
         )
     ]
     if hits.cases and len(alignment.runs) > 1:
-        faults_only = [gain for gain in stage_gains(common) if gain.condition == "fault"]
-        tables.append(gains_table(faults_only, "Gains on the common-hit cases"))
+        tables.append(gains_table(stage_gains(common, ["fault"]), "Gains on the common-hit cases"))
     if any(run.supplemented for run in alignment.runs):
         tables.append(_supplemented(assigned))
     return Section(

@@ -10,7 +10,7 @@ from analysis.align import Alignment, Condition, Run, solved
 from analysis.document import Section, Table
 from analysis.figures import draw, plot_gains, plot_transitions
 from analysis.multiplicity import holm
-from analysis.paired import DEFAULT_MARGIN, Comparison, PairedTable, compare
+from analysis.paired import DEFAULT_MARGIN, Comparison, PairedTable, compare, mcnemar
 from analysis.result import p_value, points, points_interval
 
 
@@ -33,26 +33,30 @@ def paired_table(alignment: Alignment, earlier: Run, later: Run, condition: Cond
     return PairedTable.of(solved(alignment.rows(later, condition)), solved(alignment.rows(earlier, condition)))
 
 
-def stage_gains(alignment: Alignment) -> list[Gain]:
-    """Every run against the one before it, in each condition."""
+def stage_gains(alignment: Alignment, conditions: Sequence[Condition] | None = None) -> list[Gain]:
+    """Every run against the one before it, in each condition: one family, corrected after Holm."""
+    planned = [
+        (earlier, later, condition, paired_table(alignment, earlier, later, condition))
+        for earlier, later in alignment.steps
+        for condition in conditions or alignment.conditions
+    ]
+    family = holm([mcnemar(table.discordant).p for *_, table in planned]).p
     return [
         Gain(
             earlier=earlier.name,
             later=later.name,
             condition=condition,
-            table=(table := paired_table(alignment, earlier, later, condition)),
-            comparison=compare(table.discordant),
+            table=table,
+            comparison=compare(table.discordant, family_p=family_p),
         )
-        for earlier, later in alignment.steps
-        for condition in alignment.conditions
+        for (earlier, later, condition, table), family_p in zip(planned, family, strict=True)
     ]
 
 
 def gains_table(gains: Sequence[Gain], title: str) -> Table:
     margin = f"{100 * DEFAULT_MARGIN:g}"
-    adjusted = holm([gain.comparison.mcnemar.p for gain in gains]).p
     rows = []
-    for gain, holm_p in zip(gains, adjusted, strict=True):
+    for gain in gains:
         test, equivalence = gain.comparison.mcnemar, gain.comparison.equivalence
         rows.append(
             (
@@ -65,7 +69,7 @@ def gains_table(gains: Sequence[Gain], title: str) -> Table:
                 points_interval(test.interval),
                 p_value(test.p),
                 p_value(test.mid_p),
-                p_value(holm_p),
+                p_value(gain.comparison.family_p),
                 p_value(equivalence.p),
                 gain.comparison.verdict,
             )
@@ -97,9 +101,10 @@ def gains_section(alignment: Alignment) -> Section:
         intro=(
             "How to read this: both models meet the same cases, so only cases that one solves and the other does not "
             "tell them apart. Gain is later minus earlier in percentage points (pp), with Tango's 95% interval. "
-            "McNemar's test asks whether gained and lost cases could be a fair coin; the Holm column corrects for the "
-            "number of comparisons in this table. TOST asks the opposite question: is any difference surely smaller "
-            "than 10 points? Where neither gets a yes the verdict is inconclusive, which is not 'no difference'.",
+            "McNemar's test asks whether gained and lost cases could be a fair coin. The Holm column corrects for the "
+            "number of comparisons in this table; it decides whether two models are called different. TOST asks the "
+            "opposite question: is any difference surely smaller than 10 points? Where neither gets a yes the verdict "
+            "is inconclusive, which is not 'no difference'.",
         ),
         tables=(gains_table(gains, "Gains, paired case by case"),),
         figures=(draw("gains", caption, lambda ax: plot_gains(labelled, ax), height=1.3 + 0.42 * len(gains)),),

@@ -113,6 +113,12 @@ def test_a_significant_but_small_difference_is_called_both() -> None:
     assert compare(pairs(60, 5, 200)).verdict == "different"
 
 
+def test_a_p_that_does_not_survive_its_family_is_no_difference() -> None:
+    discordant = pairs(8, 1, 16)
+    assert compare(discordant).verdict == "different"
+    assert compare(discordant, family_p=0.078).verdict == "inconclusive"
+
+
 def test_paired_table_counts_the_four_cells() -> None:
     table = PairedTable.of([True, True, False, False, True], [True, False, True, False, False])
     assert table == PairedTable(both=1, only_a=2, only_b=1, neither=1)

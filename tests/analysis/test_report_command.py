@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from analysis.check import check_run, holds
+from analysis.document import Document, Section, Table
+from analysis.render import to_terminal
 from analysis.report import main
 from robustops.core.errors import TableError
 from tests.analysis.run_folders import MakeRun, faulted, outcomes
@@ -152,18 +154,12 @@ def test_a_training_folder_without_metrics_is_one_line(run: Path, capsys: pytest
     assert "no metrics.csv" in error_of(capsys, run, "--training", run)
 
 
-@pytest.mark.skipif(os.geteuid() == 0 and sys.platform != "linux", reason="needs a path that nobody can write")
 def test_an_unwritable_folder_is_one_line(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     assert "cannot write the report there" in error_of(capsys, run, "--out", tmp_path / "file" / "report")
 
 
 def test_narrow_terminals_get_every_column(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from rich.console import Console
-
-    from analysis.document import Document, Section, Table
-    from analysis.render import to_terminal
-
     columns = ("Model", *(f"column{number}" for number in range(12)))
     table = Table(title="Wide", columns=columns, rows=(("Base", *map(str, range(100, 112))),))
     to_terminal(
