@@ -55,6 +55,11 @@ def check_logprobs(episode: Episode) -> None:
             raise PolicyError(f"{where}: a logprob is not finite; is the model broken, or sampling truncated?")
 
 
+def mask_of(turn: Turn) -> list[bool]:
+    """Which of a turn's context and sampled tokens carry loss."""
+    return [False] * len(turn.context_ids) + [turn.generated] * len(turn.sampled_ids)
+
+
 def trajectory(episode: Episode, *, group_id: str, flow: int, advantage_T: Tensor) -> Trajectory:
     """The sequence up to its last trained token; `advantage_T` runs over trained tokens only, as credit.py gives it.
 
@@ -69,7 +74,7 @@ def trajectory(episode: Episode, *, group_id: str, flow: int, advantage_T: Tenso
     logprobs: list[float] = []
     for turn in turns:
         ids += [*turn.context_ids, *turn.sampled_ids]
-        mask += [False] * len(turn.context_ids) + [turn.generated] * len(turn.sampled_ids)
+        mask += mask_of(turn)
         sampled = turn.logprobs if turn.generated else [0.0] * len(turn.sampled_ids)
         logprobs += [0.0] * len(turn.context_ids) + list(sampled)
     if mask[0]:

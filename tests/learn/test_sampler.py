@@ -122,10 +122,11 @@ def test_rejected_place_gets_another_case_of_its_flow() -> None:
 
 def test_zero_signal_returns_ten_steps_later_on_the_first_vacated_place_and_not_before() -> None:
     sampler = new_sampler(clean="a", fault=[f"f{n:03}" for n in range(100)])
-    run_step(sampler, 3, {"f000": NO_SIGNAL})
+    assert ids(run_step(sampler, 3, {"f000": NO_SIGNAL})[0], "fault") == ["f000", "f001"]
     for step in range(4, 13):
         dispatched, _ = run_step(sampler, step, {f"f{2 * (step - 3):03}": ALL_WON})
-        assert "f000" not in ids(dispatched, "fault")
+        vacated = 2 * (step - 3)
+        assert ids(dispatched, "fault") == [f"f{vacated:03}", f"f{vacated + 1:03}"]
     dispatched, _ = run_step(sampler, 13)
     assert "f000" not in ids(dispatched, "fault"), "no place was vacated"
     pending = sampler.plan(14)
@@ -315,3 +316,16 @@ def test_state_of_other_data_is_refused_by_name() -> None:
     state = json.loads(json.dumps(sampler.state_dict()))
     with pytest.raises(ConfigError, match="clean case 'c' is not in the data"):
         new_sampler(clean="ab").load_state_dict(state)
+
+
+def test_state_keeps_an_open_step_and_its_boundaries_through_json() -> None:
+    sampler = new_sampler(clean="a", fault="uv", settings=replace(SMALL, clean_groups=1))
+    run_step(sampler, 0, {"u": NO_SIGNAL, "v": NO_SIGNAL})
+    open_slots = sampler.plan(10)
+    copy = new_sampler(clean="a", fault="uv", settings=replace(SMALL, clean_groups=1))
+    copy.load_state_dict(json.loads(json.dumps(sampler.state_dict())))
+    assert copy.plan(10) == open_slots
+    assert open_slots[-1].boundary == boundary("u")
+    waiting = copy.refill(copy.accept(open_slots[-1], ALL_WON).slot)
+    assert waiting is not None
+    assert waiting.boundary == boundary("v")
