@@ -7,7 +7,7 @@ was shown unchanged is written once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -39,26 +39,44 @@ def dump_episode(episode: Episode, *, source: Mapping[str, Any] | None = None) -
     return {
         "schema_version": SCHEMA_VERSION,
         "case_id": episode.case.case_id,
-        "case": asdict(episode.case),
+        "case": _flat(episode.case),
         "source": dict(source or {}),
         "stop_reason": episode.stop_reason,
         "answer": episode.answer,
         "error_kind": episode.error_kind,
         "error": episode.error,
-        "plan": asdict(episode.plan) if episode.plan else None,
-        "faults": [asdict(event) for event in episode.faults],
-        "boundary": asdict(episode.boundary) if episode.boundary else None,
-        "end": asdict(episode.end) if episode.end else None,
+        "plan": _flat(episode.plan),
+        "faults": [_flat(event) for event in episode.faults],
+        "boundary": _dump_verdict(episode.boundary),
+        "end": _dump_verdict(episode.end),
         "wall_s": episode.wall_s,
         "turns": turns,
     }
 
 
 def _dump_turn(turn: Turn, prompt_tokens: int) -> dict[str, Any]:
-    line = {"prompt_tokens": prompt_tokens, **asdict(turn)}
-    if turn.native is not None and turn.native == turn.shown:
-        line["native"] = AS_SHOWN
-    return line
+    is_as_shown = turn.native is not None and turn.native == turn.shown
+    return {
+        "prompt_tokens": prompt_tokens,
+        **_fields(turn),
+        "call": _flat(turn.call),
+        "shown": _flat(turn.shown),
+        "native": AS_SHOWN if is_as_shown else _flat(turn.native),
+        "fault": _flat(turn.fault),
+    }
+
+
+def _dump_verdict(verdict: Verdict | None) -> dict[str, Any] | None:
+    return {"checks": [_flat(check) for check in verdict.checks], "gated": verdict.gated} if verdict else None
+
+
+def _flat(value: Any) -> dict[str, Any] | None:
+    return _fields(value) if value is not None else None
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """One level of a dataclass; `asdict` would copy every token id by itself."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def load_episode(line: Mapping[str, Any]) -> Episode:

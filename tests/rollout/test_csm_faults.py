@@ -1,0 +1,97 @@
+"""Every kind of fault on the real csm engine: it strikes, it keeps its promises, and it can be recovered from."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from csm_stage import CsmStage, build_stage
+
+from robustops.agent.scripted import ScriptedExpert, ScriptedNaive
+from robustops.core.episode import EpisodeGroup
+from robustops.faults.catalogue import KINDS
+from robustops.faults.manifest import read_manifest, write_manifest
+from robustops.faults.scheduler import Scheduler
+from robustops.rollout.evaluate import Evaluation, freeze, paired_cases
+from robustops.rollout.groups import GroupCollector
+from robustops.rollout.rows import RunIdentity
+from robustops.rollout.trajectory import read_trajectories
+
+NUM_TASKS = 16
+IDENTITY = RunIdentity(run="r", model="expert", stage="teacher", split="test", seed=1, policy_mode="greedy")
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> CsmStage:
+    return build_stage(tmp_path_factory.mktemp("csm"), NUM_TASKS)
+
+
+@pytest.mark.parametrize("subtype", sorted(KINDS))
+async def test_the_expert_recovers_from_every_kind_of_fault(stage: CsmStage, tmp_path: Path, subtype: str) -> None:
+    codec = stage.codec()
+    setup = stage.setup(ScriptedExpert(stage.task_set.plans, codec), codec)
+    plans = await freeze(setup, list(stage.tasks.values()), Scheduler((subtype,), seed=1))
+    write_manifest(tmp_path / "m", plans, split="test", source="expert")
+    manifest = read_manifest(tmp_path / "m", split="test", task_ids=stage.tasks)
+    evaluation = Evaluation(
+        setup=setup, tasks=stage.tasks, identity=IDENTITY, folder=tmp_path / "run", manifest=manifest
+    )
+    rows = await evaluation.run(paired_cases(list(stage.tasks.values())))
+    assert len(rows) == 2 * NUM_TASKS
+    faults = [row for row in rows if row.condition == "fault" and row.fault_planned]
+    assert len(faults) >= NUM_TASKS // 4  # half of the templates read no list
+    assert all(row.fault_hit for row in faults)
+    assert all(row.success_strict and row.bad_calls == 0 for row in rows)
+    for episode in read_trajectories(tmp_path / "run" / "trajectories.jsonl"):
+        for turn in episode.turns:
+            if turn.fault is None:
+                continue
+            assert turn.shown is not None
+            assert turn.fault.subtype == subtype
+            assert (turn.hash_before != turn.hash_after) == (subtype == "lost_ack")
+            assert (turn.native is None) == (subtype in ("throttled", "unavailable"))
+            assert json.loads(turn.shown.observation)["content"][0]["text"] == turn.shown.text
+
+
+async def test_the_naive_agent_fails_where_the_expert_does_not(stage: CsmStage, tmp_path: Path) -> None:
+    codec = stage.codec()
+    expert = stage.setup(ScriptedExpert(stage.task_set.plans, codec), codec)
+    plans = await freeze(expert, list(stage.tasks.values()), Scheduler(("throttled",), seed=1))
+    write_manifest(tmp_path / "m", plans, split="test", source="expert")
+    evaluation = Evaluation(
+        setup=stage.setup(ScriptedNaive(stage.task_set.plans, codec), codec),
+        tasks=stage.tasks,
+        identity=IDENTITY,
+        folder=tmp_path / "run",
+        manifest=read_manifest(tmp_path / "m", split="test", task_ids=stage.tasks),
+    )
+    rows = await evaluation.run(paired_cases(list(stage.tasks.values())))
+    solved = {
+        condition: sum(row.success_strict is True for row in rows if row.condition == condition)
+        for condition in ("clean", "fault")
+    }
+    assert solved == {"clean": NUM_TASKS, "fault": 0}
+
+
+@dataclass(frozen=True)
+class FaultSlot:
+    task_id: str
+    flow: Literal["fault"] = "fault"
+    boundary: None = None
+
+
+async def test_fault_groups_share_their_state_on_the_real_engine(stage: CsmStage) -> None:
+    codec = stage.codec()
+    setup = stage.setup(ScriptedExpert(stage.task_set.plans, codec), codec)
+    collector = GroupCollector(setup, stage.tasks, Scheduler(("lost_ack", "partial_list"), seed=1))
+    groups = await collector.collect([FaultSlot(task_id) for task_id in stage.tasks])
+    played = [group for group in groups if isinstance(group, EpisodeGroup)]
+    assert len(played) >= NUM_TASKS // 2
+    for group in played:
+        assert group.boundary is not None
+        for episode in group.episodes:
+            first = next(turn for turn in episode.turns if turn.generated)
+            assert first.call is None or first.hash_before == group.boundary.state_hash
+            assert episode.end is not None
+            assert episode.end.strict
