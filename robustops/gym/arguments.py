@@ -46,26 +46,22 @@ class ArgumentChecker:
 
 
 def _param_schema(param: Param) -> CoreSchema:
-    schema = _value_schema(param.schema, param.hidden_max_length)
+    schema = _value_schema(param.enforced)
     return schema if param.is_required else core_schema.nullable_schema(schema)
 
 
-def _value_schema(schema: Mapping[str, Any], max_length: int | None = None) -> CoreSchema:
+def _value_schema(schema: Mapping[str, Any]) -> CoreSchema:
     match schema["type"]:
         case "integer":
             return core_schema.int_schema(ge=-(2**63), le=2**63 - 1)  # what SQLite can hold
         case "number":
-            return core_schema.float_schema(allow_inf_nan=False)
+            return core_schema.float_schema(ge=schema.get("minimum"), allow_inf_nan=False)
         case "boolean":
             return core_schema.bool_schema()
         case "array":
             return core_schema.list_schema(_value_schema(schema["items"]))
-        case "object":
-            return core_schema.dict_schema(core_schema.str_schema())
     if "enum" in schema:
         return core_schema.literal_schema(list(schema["enum"]))
     return core_schema.str_schema(
-        min_length=schema.get("minLength"),
-        max_length=schema.get("maxLength") or max_length,
-        pattern=schema.get("pattern"),
+        min_length=schema.get("minLength"), max_length=schema.get("maxLength"), pattern=schema.get("pattern")
     )

@@ -2,12 +2,15 @@
 
 A column is one line: `TYPE [option=value ...] | description`, with TYPE one of integer, real, boolean, text, timestamp,
 or `enum=NAME` for a text column with listed values. Options: ref=TABLE, default=VALUE, stamp=create|update|default,
-number=FORMAT (from the new id), counting=FORMAT (from the column's highest number), caller=COLUMN.
+number=FORMAT (from the new id), counting=FORMAT (from the column's highest number), caller=COLUMN (of the acting user),
+copy=REFERENCE:COLUMN (of the row that the new row's REFERENCE names).
 
-A parameter is one line of words: `required`, `nonempty`, `freetext` (no enumeration although the column has one),
-`longest N`, `hidden_longest N` (enforced but not advertised), a match with its columns (`is`, `same_text`, `contains`,
-`before`, `after`, `at_least`, `at_most`, `in`), `names TABLE:COLUMNS` (a name that stands for that table's id), or a
-JSON type for an argument that is no column. Columns are joined by `+`; without any, the parameter's name is one.
+A parameter is one line of words. `required`, `nonempty`, `longest N`, `lowest N`, `shaped PATTERN` say what is
+advertised and checked; `hidden_nonempty`, `hidden_longest N` and `hidden_values` (the column's enumeration) are checked
+but not advertised; `plus VALUE` adds to the enumeration, `freetext` drops it; `as_text` advertises a number as text. A match with its
+columns (`is`, `same_text`, `contains`, `before`, `after`, `at_least`, `at_most`, `in`); `names TABLE:COLUMNS` for a
+name that stands for that table's id; a JSON type, or `integers`, for an argument that is no column. Columns are joined
+by `+`; without any, the parameter's name is one.
 """
 
 from __future__ import annotations
@@ -29,17 +32,30 @@ _MATCH_DOCS: Mapping[str, str] = {
     "at_least": "Lower bound, included.",
     "at_most": "Upper bound, included.",
 }
-_OWN_TYPES = ("integer", "string", "boolean", "number", "object")
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C is ten times as fast, but not everywhere
+_OWN_TYPES = ("integer", "string", "boolean", "number")
+_BOUNDS: Mapping[str, str] = {"longest": "maxLength", "lowest": "minimum", "shaped": "pattern"}
 
 
-def parse_domain(header: str, tool_files: Iterable[str], kinds: Mapping[str, Kind]) -> Domain:
-    """`header`: YAML with name, servers, caller, enums and tables; `tool_files`: YAML with tools, in server order."""
-    data = yaml.safe_load(header)
+def _read(text: str) -> Any:
+    return yaml.load(text, Loader=_LOADER)
+
+
+def parse_domain(
+    header: str, *, table_files: Iterable[str], tool_files: Iterable[str], kinds: Mapping[str, Kind]
+) -> Domain:
+    """All arguments but `kinds` are YAML texts.
+
+    `header`: name, servers, caller, enums and the ways of the server; `tool_files`: the tools, in the server's order.
+    """
+    data = _read(header)
     enums = {name: tuple(map(str, values)) for name, values in data.pop("enums").items()}
-    tables = {name: _table(name, entry, enums) for name, entry in data.pop("tables").items()}
+    tables: dict[str, Table] = {}
+    for text in table_files:
+        tables |= {name: _table(name, entry, enums) for name, entry in _read(text).items()}
     tools: dict[str, Tool] = {}
     for text in tool_files:
-        for name, entry in yaml.safe_load(text).items():
+        for name, entry in _read(text).items():
             if name in tools:
                 raise ValueError(f"tool {name}: declared twice")
             tools[name] = _tool(name, entry, tables, kinds)
@@ -68,13 +84,14 @@ def _column(where: str, name: str, line: str, enums: Mapping[str, tuple[str, ...
     if column_type not in get_args(ColumnType):
         raise ValueError(f"column {where}: type {column_type!r}, expected one of {', '.join(get_args(ColumnType))}")
     settings = dict(option.split("=", 1) for option in options)
-    default = yaml.safe_load(settings.pop("default", "null"))
+    default = _read(settings.pop("default", "null"))
     renamed = {
         "stamp": settings.pop("stamp", ""),
         "references": settings.pop("ref", ""),
         "number_format": settings.pop("number", ""),
         "numbering": settings.pop("counting", ""),
         "caller_column": settings.pop("caller", ""),
+        "copied": tuple(settings.pop("copy").split(":")) if "copy" in settings else None,
     }
     if settings:
         raise ValueError(f"column {where}: unknown option {', '.join(settings)}")
@@ -128,19 +145,25 @@ class _Line:
 def _param(where: str, name: str, text: str, table: Table, doc: str | None) -> Param:
     line = _Line(where, text)
     flags: set[str] = set()
+    bounds: dict[str, Any] = {}
+    more_values: list[str] = []
+    hidden: dict[str, Any] = {}
     columns: tuple[str, ...] = (name,)
     match, own_type = "equals", ""
-    max_length: int | None = None
-    advertised_length: int | None = None
     resolve: tuple[str, tuple[str, ...]] | None = None
     while line.words:
         word = line.next()
-        if word in ("required", "nonempty", "freetext"):
+        if word in ("required", "nonempty", "freetext", "as_text", "hidden_values", "integers"):
             flags.add(word)
-        elif word == "longest":
-            advertised_length = int(line.next())
+        elif word in _BOUNDS:
+            value = line.next()
+            bounds[_BOUNDS[word]] = value if word == "shaped" else int(value)
+        elif word == "plus":
+            more_values.append(line.next())
+        elif word == "hidden_nonempty":
+            hidden["minLength"] = 1
         elif word == "hidden_longest":
-            max_length = int(line.next())
+            hidden["maxLength"] = int(line.next())
         elif word in _OWN_TYPES:
             own_type, columns = word, ()
         elif word == "names":
@@ -152,18 +175,20 @@ def _param(where: str, name: str, text: str, table: Table, doc: str | None) -> P
                 columns = tuple(line.next().split("+"))
         else:
             raise ValueError(f"parameter {where}: unknown word {word!r}")
-    schema = _schema(where, table, columns, match, own_type or ("string" if resolve else ""), flags)
-    if advertised_length is not None:
-        schema["maxLength"] = advertised_length
+    schema = {**_schema(where, table, columns, match, own_type or ("string" if resolve else ""), flags), **bounds}
+    if more_values:
+        schema["enum"] = [*schema["enum"], *more_values]
+    if "hidden_values" in flags:
+        hidden["enum"] = list(table.by_name[columns[0]].values)
     if description := doc or _description(table, columns, match):
         schema["description"] = description
     return Param(
         name=name,
         schema=schema,
+        enforced={**schema, **hidden},
         columns=columns,
         match=match,  # type: ignore[arg-type]
         is_required="required" in flags,
-        hidden_max_length=max_length,
         resolve=resolve,
     )
 
@@ -172,13 +197,15 @@ def _schema(
     where: str, table: Table, columns: Sequence[str], match: str, own_type: str, flags: set[str]
 ) -> dict[str, Any]:
     if own_type:
-        return {"type": own_type}
+        return {"type": own_type, **({"minLength": 1} if "nonempty" in flags else {})}
     for column in columns:
         if column not in table.by_name:
             raise ValueError(f"parameter {where}: {column!r} is no column of table {table.name}")
+    if "integers" in flags:
+        return {"type": "array", "items": {"type": "integer"}}
     first = table.by_name[columns[0]]
-    schema: dict[str, Any] = {"type": JSON_TYPES[first.type]}
-    if first.values and "freetext" not in flags and match in ("equals", "in"):
+    schema: dict[str, Any] = {"type": "string" if "as_text" in flags else JSON_TYPES[first.type]}
+    if first.values and not flags & {"freetext", "hidden_values"} and match in ("equals", "in"):
         schema["enum"] = list(first.values)
     if "nonempty" in flags:
         schema["minLength"] = 1

@@ -27,7 +27,8 @@ class Column:
     """`stamp`: written by the clock on create, on every write, or on create when the caller sends nothing.
 
     `number_format`: filled from the numeric part of the new row's id. `caller_column`: filled from the caller's row.
-    `numbering`: like `number_format`, but counting on from the column's own highest number.
+    `numbering`: like `number_format`, but counting on from the column's own highest number. `copied`: (reference,
+    column), filled from the row that another column of the new row refers to.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Column:
     number_format: str = ""
     numbering: str = ""
     caller_column: str = ""
+    copied: tuple[str, str] | None = None
     references: str = ""
 
 
@@ -66,15 +68,16 @@ class Table:
 class Param:
     """One argument. `columns`: what it filters or sets; several are joined by a space; none for a tool's own option.
 
-    `resolve`: the argument is a name that stands for the id of a row of that table (`table`, its name columns).
+    `schema` is advertised; `enforced` is what the server checks, which may be stricter. `resolve`: the argument is a
+    name that stands for the id of a row of that table (`table`, its name columns).
     """
 
     name: str
     schema: Mapping[str, Any]
+    enforced: Mapping[str, Any]
     columns: tuple[str, ...] = ()
     match: Match = "equals"
     is_required: bool = False
-    hidden_max_length: int | None = None  # enforced by the server, absent from the advertised schema
     resolve: tuple[str, tuple[str, ...]] | None = None
 
     @property

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import cache
 
 from robustops.gym.domain import Domain
-from robustops.gym.domains import csm
+from robustops.gym.domains import csm, hr, itsm
 from robustops.gym.domains.folder import DomainFolder
 from robustops.gym.toolbox import Toolbox
 
-FOLDERS: Mapping[str, DomainFolder] = {folder.name: folder for folder in (csm.FOLDER,)}
+FOLDERS: Mapping[str, DomainFolder] = {folder.name: folder for folder in (csm.FOLDER, itsm.FOLDER, hr.FOLDER)}
 
 
 @cache

@@ -18,6 +18,7 @@ class DomainFolder:
 
     name: str
     tool_files: tuple[str, ...]
+    table_files: tuple[str, ...] = ("tables.yaml",)
     kinds: Mapping[str, Kind] = field(default_factory=dict)
 
     @property
@@ -25,6 +26,12 @@ class DomainFolder:
         return {**KINDS, **self.kinds}
 
     def load(self) -> Domain:
-        folder = files("robustops.gym.domains") / self.name
-        texts = [(folder / name).read_text(encoding="utf-8") for name in self.tool_files]
-        return parse_domain((folder / "domain.yaml").read_text(encoding="utf-8"), texts, self.all_kinds)
+        return parse_domain(
+            self._text("domain.yaml"),
+            table_files=map(self._text, self.table_files),
+            tool_files=map(self._text, self.tool_files),
+            kinds=self.all_kinds,
+        )
+
+    def _text(self, name: str) -> str:
+        return (files("robustops.gym.domains") / self.name / name).read_text(encoding="utf-8")

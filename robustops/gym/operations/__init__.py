@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from robustops.gym.operations.aggregates import GROUP, TALLY, TOTAL
 from robustops.gym.operations.kind import Kind
+from robustops.gym.operations.notify import NOTIFY
 from robustops.gym.operations.reads import EXISTS, GET, LIST
 from robustops.gym.operations.writes import ASSIGN, CREATE, DELETE, UPDATE
 
@@ -20,4 +21,5 @@ KINDS: Mapping[str, Kind] = {
     "update": UPDATE,
     "assign": ASSIGN,
     "delete": DELETE,
+    "notify": NOTIFY,
 }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from robustops.gym.domain import Column, Domain, Table, Tool
@@ -18,9 +19,11 @@ def column_values(domain: Domain, tool: Tool, call: Call, arguments: Mapping[str
     empty_is_null = tool.options.get("empty") == "null"
     values: dict[str, Any] = {}
     for param in tool.params:
-        if param.name not in arguments:
+        if param.name not in arguments or not param.columns:
             continue
         value = arguments[param.name]
+        if isinstance(value, list):
+            value = json.dumps(value)
         if value == "" and empty_is_null:
             value = None
         elif param.resolve is not None:
@@ -40,7 +43,7 @@ def _references(table: Table, column: str) -> str:
 def _resolved(domain: Domain, call: Call, resolve: tuple[str, tuple[str, ...]], name: Any) -> Any:
     table = domain.tables[resolve[0]]
     expression = " || ' ' || ".join(quoted(part) for part in resolve[1])
-    text, values = _scoped(domain, table, call, f"{expression} = ?", (name,))
+    text, values = scoped(domain, table, call, f"{expression} = ?", (name,))
     key = quoted(table.key)
     row = call.database.row(f"SELECT {key} FROM {quoted(table.name)} WHERE {text} ORDER BY {key}", values)
     return None if row is None else row[0]
@@ -48,17 +51,22 @@ def _resolved(domain: Domain, call: Call, resolve: tuple[str, tuple[str, ...]], 
 
 def has_row(domain: Domain, call: Call, table_name: str, key: Any) -> bool:
     table = domain.tables[table_name]
-    text, values = _scoped(domain, table, call, f"{quoted(table.key)} = ?", (key,))
+    text, values = scoped(domain, table, call, f"{quoted(table.key)} = ?", (key,))
     return call.database.row(f"SELECT 1 FROM {quoted(table_name)} WHERE {text}", values) is not None
 
 
-def _scoped(
-    domain: Domain, table: Table, call: Call, text: str, values: tuple[Any, ...]
-) -> tuple[str, tuple[Any, ...]]:
+def scoped(domain: Domain, table: Table, call: Call, text: str, values: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     """Narrow a condition to the rows that the caller may see."""
     if domain.scope and domain.scope in table.by_name:
         return f"{text} AND {quoted(domain.scope)} = ?", (*values, call.caller[domain.scope])
     return text, values
+
+
+def require_one_of(tool: Tool, arguments: Mapping[str, Any]) -> None:
+    """Raises ToolFailure unless one of the argument sets under the option `needs` was sent completely."""
+    needs: Sequence[Sequence[str]] = tool.options.get("needs", ())
+    if needs and not any(all(name in arguments for name in names) for names in needs):
+        raise ToolFailure(f"{' or '.join(' and '.join(names) for names in needs)} is required")
 
 
 def require_unique(call: Call, table: Table, row: Mapping[str, Any], *, own_key: Any = None) -> None:
@@ -102,3 +110,17 @@ def initial_value(call: Call, table: Table, column: Column, key: Any) -> Any:
     if column.caller_column:
         return call.caller[column.caller_column]
     return column.default
+
+
+def copied_values(domain: Domain, call: Call, table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What the columns of a new row take over from the rows that it refers to."""
+    values: dict[str, Any] = {}
+    for column in table.columns:
+        if column.copied is None:
+            continue
+        reference, source = column.copied
+        other = domain.tables[table.by_name[reference].references]
+        sql = f"SELECT {quoted(source)} FROM {quoted(other.name)} WHERE {quoted(other.key)} = ?"
+        found = call.database.row(sql, (row[reference],))
+        values[column.name] = found[0] if found is not None else None
+    return values

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from robustops.gym.domain import Domain, Table, Tool
 from robustops.gym.hashing import quoted
-from robustops.gym.operations.checks import column_values, has_row, initial_value, next_key, require_unique
+from robustops.gym.operations.checks import (
+    column_values,
+    copied_values,
+    has_row,
+    initial_value,
+    next_key,
+    require_one_of,
+    require_unique,
+)
 from robustops.gym.operations.filters import Filters
 from robustops.gym.operations.kind import Call, Kind, Operation, ToolFailure
 from robustops.gym.operations.rows import RowShape, row_schema
@@ -27,11 +35,13 @@ def _create(domain: Domain, tool: Tool) -> Operation:
 
 def insert_row(domain: Domain, tool: Tool, call: Call, arguments: Mapping[str, Any]) -> Any:
     """Check and write one new row; returns its key. Raises ToolFailure."""
+    require_one_of(tool, arguments)
     table = tool.table
     key = next_key(call, table)
     sent = column_values(domain, tool, call, arguments)
     row = {column.name: initial_value(call, table, column, key) for column in table.columns}
     row = {**row, **sent, table.key: key}
+    row = {**row, **copied_values(domain, call, table, row)}
     require_unique(call, table, row)
     call.database.insert(table, row)
     return key
@@ -44,17 +54,18 @@ def _update(domain: Domain, tool: Tool) -> Operation:
     shape = RowShape(domain, table, tool.reply)
     select = select_by_key(table, shape)
     stamped = [column.name for column in table.columns if column.stamp == "update"]
+    settable = {param.name for param in tool.params if param.columns and param.name != key_name}
 
     def run(call: Call, arguments: Mapping[str, Any]) -> Any:
         key = arguments[key_name]
-        if not any(name != key_name for name in arguments):
+        if settable.isdisjoint(arguments):
             raise ToolFailure("No fields to update")
         if not has_row(domain, call, table.name, key):
             raise ToolFailure(f"{key_name} not found")
         sent = column_values(domain, tool, call, arguments)
         sent.pop(table.key, None)
         before = _whole_row(call, table, key)
-        if tool.options.get("refuse_unchanged") and all(before[name] == value for name, value in sent.items()):
+        if tool.options.get("refuse_unchanged") and all(_is_same(before[name], value) for name, value in sent.items()):
             raise ToolFailure("No changes detected")
         changed = [unique for unique in table.unique if not sent.keys().isdisjoint(unique)]
         if changed:
@@ -78,6 +89,11 @@ def _whole_row(call: Call, table: Table, key: Any) -> dict[str, Any]:
     columns = ", ".join(quoted(name) for name in names)
     row = call.database.row(f"SELECT {columns} FROM {quoted(table.name)} WHERE {quoted(table.key)} = ?", (key,))
     return dict(zip(names, row or (), strict=True))
+
+
+def _is_same(stored: Any, sent: Any) -> bool:
+    """An id that comes as text is the stored number."""
+    return bool(stored == sent) or (isinstance(sent, str) and str(stored) == sent)
 
 
 def select_by_key(table: Table, shape: RowShape) -> str:
@@ -109,16 +125,14 @@ def _delete(domain: Domain, tool: Tool) -> Operation:
     """Delete by ANDed filters. Options: `needs`, the argument sets of which one must be complete (default: any filter);
     `missing: error` where no match is a failure; `answer`, a fixed reply; `count_as`, the name of the count."""
     filters = Filters(domain, tool.table, tool.params)
-    needs: Sequence[Sequence[str]] = tool.options.get("needs") or [[param.name] for param in tool.params]
     count_as, answer = tool.options.get("count_as", "deleted"), tool.options.get("answer")
     is_error = tool.options.get("missing") == "error"
-    ways = " or ".join(" and ".join(names) for names in needs)
-    refusal = f"{ways} is required" if "needs" in tool.options else "At least one filter is required"
 
     def run(call: Call, arguments: Mapping[str, Any]) -> Any:
-        if not any(all(name in arguments for name in names) for names in needs):
-            raise ToolFailure(refusal)
+        require_one_of(tool, arguments)
         where = filters.where(call, arguments)
+        if not where.num_filters:
+            raise ToolFailure("At least one filter is required")
         num_rows = len(call.database.delete(tool.table, where.text, where.values))
         if not num_rows and is_error:
             raise ToolFailure("not found")
