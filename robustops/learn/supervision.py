@@ -1,33 +1,14 @@
-"""Weights of supervised tokens: which decision each token belongs to in, one weight per token and the loss out.
+"""The supervised loss: logprobs and token weights in, one micro-batch's summand of the step's loss out.
 
-Shapes: T tokens. Source: algorithms.md, section 7: a supervised token weighs 1 / (D_i * supervised tokens in its
-decision), and the sum is divided by the trajectories actually in the optimiser step.
+Shapes: T tokens. Source: algorithms.md, section 7. A trajectory's weights (`data.sft`) add up to 1; the sum over
+trajectories is divided by their number in the optimiser step.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-import torch
 from torch import Tensor
-
-UNSUPERVISED = -1
-
-
-def supervision_weights(decision_T: Sequence[int], *, row_id: str) -> Tensor:
-    """Weights of one trajectory; they sum to 1. `decision_T`: decision index of a token, UNSUPERVISED for no loss.
-
-    Raises ValueError naming the row when it has no supervised decision: D_i = 0.
-    """
-    index_T = torch.tensor(decision_T, dtype=torch.int64)
-    is_supervised_T = index_T != UNSUPERVISED
-    decisions_D, slot_S, count_D = torch.unique(index_T[is_supervised_T], return_inverse=True, return_counts=True)
-    if len(decisions_D) == 0:
-        raise ValueError(f"{row_id}: no supervised decision; leave the trajectory out or mend its mask")
-    weight_T = torch.zeros(len(index_T), dtype=torch.float64)
-    weight_T[is_supervised_T] = 1.0 / (len(decisions_D) * count_D[slot_S].double())
-    return weight_T
 
 
 def supervised_loss(logp_T: Tensor, weight_T: Tensor, *, num_trajectories: int, num_averaged_ranks: int = 1) -> Tensor:

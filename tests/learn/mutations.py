@@ -14,7 +14,8 @@ import torch
 import toy
 
 from robustops.core.episode import Verdict
-from robustops.learn import advantage, credit, denominators, loss, sampler, slot, supervision, trajectory
+from robustops.data.sft import SftSample
+from robustops.learn import advantage, credit, denominators, loss, sampler, slot, trajectory
 from robustops.learn.case_source import CaseSource
 from robustops.learn.trajectory import Trajectory
 from robustops.rollout import score
@@ -211,13 +212,8 @@ MUTATIONS = {
         patch=in_test("steps_per_epoch", lambda real: lambda number, size: number // size),
     ),
     "SFT weighs every token alike": Mutation(
-        test=LEARN + "test_supervision.py::test_token_weighs_one_over_decisions_times_tokens_of_its_decision",
-        patch=in_test(
-            "supervision_weights",
-            lambda real: (
-                lambda ids, row_id: real([0 if i != supervision.UNSUPERVISED else i for i in ids], row_id=row_id)
-            ),
-        ),
+        test="tests/data/test_sft.py::test_every_decision_weighs_the_same_however_long_it_is",
+        patch=setting(SftSample, "weights", property(lambda self: (1 / len(self.token_ids),) * len(self.token_ids))),
     ),
     "three survivors are a group": Mutation(
         test=LEARN + "test_sampler.py::test_group_is_accepted_for_exact_signal_among_its_full_number",
