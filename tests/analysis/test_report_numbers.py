@@ -240,3 +240,20 @@ def test_hashes_of_the_tables_and_of_the_manifest_are_named(two_stages: tuple[Pa
     for run, row in zip(two_stages, rows, strict=True):
         digest = hashlib.sha256((run / "episodes.parquet").read_bytes()).hexdigest()
         assert (row["episodes.parquet"], row["Fault manifest"]) == (digest[:16], "a" * 16)
+
+
+def test_a_task_that_lacks_a_repeat_is_an_error_and_never_a_skip(
+    make_run: MakeRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    second = [replace(case, attempt=1) for case in outcomes("1")]
+    run = make_run("sft", outcomes("11") + second)
+    assert main([str(run)]) == 2
+    assert "task t001 (oracle, clean) has 1 of 2 attempts" in capsys.readouterr().err
+
+
+def test_cost_leaves_out_what_infrastructure_broke_in_either_model(make_run: MakeRun) -> None:
+    base = make_run("base", [replace(case, opening_tokens=98) for case in outcomes("11")])
+    cases = [replace(case, opening_tokens=98) for case in outcomes("11")]
+    sft = make_run("sft", [cases[0], replace(cases[1], opening_tokens=1, stop_reason="infrastructure")])
+    rows = {(r["Model"], r["Amount"]): r for r in markdown_table(report_of(base, sft), "Tokens and tool calls")}
+    assert (rows["SFT", "Tokens"]["Cases"], rows["SFT", "Tokens"]["Per case"]) == ("1", "300.0")
