@@ -152,7 +152,7 @@ class HttpCompletion:
     def _client(self) -> aiohttp.ClientSession:
         if self._http is None:  # made at the first request: a ClientSession belongs to the running loop
             timeout = aiohttp.ClientTimeout(total=self._endpoint.request_timeout_s)
-            connector = aiohttp.TCPConnector(limit=self._endpoint.concurrency)
+            connector = aiohttp.TCPConnector(limit=0)  # the slots bound it already
             self._http = aiohttp.ClientSession(timeout=timeout, connector=connector)
         return self._http
 

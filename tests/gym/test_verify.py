@@ -143,6 +143,32 @@ async def test_a_check_that_expects_none_does_not_pass_on_an_sql_error():
     assert verdict.checks[0].passed is False
 
 
+async def test_an_sql_errors_words_never_satisfy_a_check():
+    its = replace(check(0, "a", expected="no such"), comparison="contains")
+    verdict = await judged(FakeSession({"a": {"detail": "no such column: x"}}), task(its))
+    assert verdict.checks[0].passed is False
+
+
+async def test_no_check_is_still_reading_when_the_error_of_another_arrives():
+    class SlowSession(FakeSession):
+        num_reading = 0
+
+        async def query(self, sql, gym=None):
+            self.num_reading += 1
+            try:
+                if sql == "b":
+                    for _ in range(5):
+                        await asyncio.sleep(0)
+                return await super().query(sql, gym)
+            finally:
+                self.num_reading -= 1
+
+    session = SlowSession({"a": GymTimeout("csm: no answer"), "b": one(1)})
+    with pytest.raises(GymTimeout):
+        await judged(session, task(check(0, "a"), check(1, "b")))
+    assert session.num_reading == 0
+
+
 async def test_a_gym_that_does_not_answer_gives_no_verdict():
     session = FakeSession({"a": GymTimeout("csm: no answer"), "b": one(1)})
     with pytest.raises(GymTimeout, match="no answer"):

@@ -27,7 +27,7 @@ class FakeEndpoint:
         self.headers = []
         self.now = 0
         self.most_at_once = 0
-        self.arrived = asyncio.Event()
+        self.arrived = asyncio.Semaphore(0)  # one permit a request
         self.release = asyncio.Event()
 
     async def handle(self, request):
@@ -35,7 +35,7 @@ class FakeEndpoint:
         self.headers.append(dict(request.headers))
         self.now += 1
         self.most_at_once = max(self.most_at_once, self.now)
-        self.arrived.set()
+        self.arrived.release()
         try:
             return await self.answer(request, self.script.pop(0) if len(self.script) > 1 else self.script[0])
         finally:

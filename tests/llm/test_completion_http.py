@@ -181,10 +181,13 @@ async def test_a_refused_connection_is_a_policy_error_that_names_the_endpoint():
 async def test_no_more_requests_at_a_time_than_configured():
     async with served("hang") as endpoint, client(endpoint.url, concurrency=2) as completion:
         waiting = [asyncio.create_task(completion.complete(HELLO)) for _ in range(5)]
-        await endpoint.arrived.wait()
+        for _ in range(2):
+            await endpoint.arrived.acquire()
+        with pytest.raises(TimeoutError):  # a third one must not arrive while two are unanswered
+            await asyncio.wait_for(endpoint.arrived.acquire(), timeout=0.1)
         endpoint.release.set()
         await asyncio.gather(*waiting)
-    assert endpoint.most_at_once <= 2
+    assert endpoint.most_at_once == 2
     assert len(endpoint.bodies) == 5
 
 
