@@ -1,0 +1,75 @@
+"""Training state on disk: written whole or not at all, the previous one kept, a damaged one skipped with one line.
+
+`<folder>/step-000012.pt`. A state holds tensors and plain values only, so that loading it runs no code.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from robustops.core.errors import TableError
+
+log = logging.getLogger(__name__)
+NUM_KEPT = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedState:
+    step: int
+    state: dict[str, Any]
+
+
+def save_state(folder: Path, step: int, state: Mapping[str, Any]) -> Path:
+    """Write the state after `step` optimiser steps; older ones go once this one is safely on disk.
+
+    Raises TableError when the disk refuses: the previous state is then still there.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"step-{step:06d}.pt"
+    partial = path.with_suffix(f".{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as file:
+            torch.save(dict(state), file)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except (OSError, RuntimeError) as error:
+        raise TableError(
+            f"{path}: the checkpoint could not be written ({error}); free disk space and run the same command again"
+        ) from error
+    finally:
+        partial.unlink(missing_ok=True)
+    for old in _paths(folder)[NUM_KEPT:]:
+        old.unlink()
+    return path
+
+
+def load_latest(folder: Path) -> SavedState | None:
+    """The newest readable state, or None. A damaged one is reported in one line and the one before it is used."""
+    for path in _paths(folder):
+        try:
+            state = torch.load(path, map_location="cpu", weights_only=True)
+        except (OSError, RuntimeError, EOFError, pickle.UnpicklingError, ValueError) as error:
+            log.warning("%s is damaged (%s); going on from the checkpoint before it", path, str(error).split("\n")[0])
+            continue
+        return SavedState(step=_step(path), state=state)
+    return None
+
+
+def _paths(folder: Path) -> list[Path]:
+    """Newest first."""
+    return sorted(folder.glob("step-*.pt"), key=_step, reverse=True)
+
+
+def _step(path: Path) -> int:
+    match = re.fullmatch(r"step-(\d+)\.pt", path.name)
+    return int(match.group(1)) if match else -1

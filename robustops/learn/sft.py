@@ -1,0 +1,205 @@
+"""Masked supervised fine-tuning: weighted demonstrations in, a trained model out. Knows no episode and no gym.
+
+One Lightning batch is one optimiser step. Lightning would divide by the number of micro-batches; the denominator here
+is the number of trajectories really in the step, so optimisation is manual (algorithms.md, section 7).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import lightning
+import torch
+from torch import Tensor
+from torch.nn.utils import clip_grad_norm_
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader, Dataset
+from transformers import PreTrainedModel
+
+from robustops.core.errors import RobustopsError
+from robustops.learn.checkpoint import save_state
+from robustops.learn.micro_batch import split_by_tokens
+from robustops.learn.model import token_logprobs
+from robustops.learn.sft_order import epoch_batches
+from robustops.learn.supervision import steps_per_epoch, supervised_loss
+
+Report = Callable[[int, int, str], None]  # step, steps in all, note
+
+
+class DivergedError(RobustopsError):
+    """The loss is no number any more; the message names the demonstrations of that step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightedTokens:
+    """One demonstration: `weights` are zero outside supervised tokens and add up to 1."""
+
+    source: str
+    token_ids: tuple[int, ...]
+    weights: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SftSettings:
+    """`schedule`: after `warmup_steps` linear steps, constant or a cosine down to zero at the last step."""
+
+    epochs: int
+    lr: float
+    batch_size: int = 8
+    schedule: Literal["constant", "cosine"] = "constant"
+    warmup_steps: int = 0
+    max_grad_norm: float = 1.0
+    micro_batch_tokens: int = 16384
+    seed: int = 0
+    compute: torch.dtype = torch.float32
+    save_every_steps: int = 50
+
+    def lr_factor(self, step: int, num_steps: int) -> float:
+        """Share of `lr` for the step with this 0-based number."""
+        if step < self.warmup_steps:
+            return (step + 1) / (self.warmup_steps + 1)
+        if self.schedule == "constant":
+            return 1.0
+        done = (step - self.warmup_steps) / max(1, num_steps - self.warmup_steps)
+        return 0.5 * (1 + math.cos(math.pi * done))
+
+
+class SftModule(lightning.LightningModule):
+    """Trains `model` from `first_step` on; the state goes to `checkpoints` at each epoch's end and every few steps."""
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        samples: Sequence[WeightedTokens],
+        monitored: Sequence[WeightedTokens],
+        settings: SftSettings,
+        *,
+        checkpoints: Path,
+        pad_id: int = 0,
+        report: Report | None = None,
+    ) -> None:
+        super().__init__()
+        self.automatic_optimization = False
+        self.model = model
+        self.settings = settings
+        self.samples, self.monitored = list(samples), list(monitored)
+        self.checkpoints = checkpoints
+        self.pad_id = pad_id
+        self.report = report or (lambda done, total, note: None)
+        self.steps_in_epoch = steps_per_epoch(len(self.samples), settings.batch_size)
+        self.num_steps = self.steps_in_epoch * settings.epochs
+        self.first_step = 0
+        self.best_loss = math.inf
+        self.best_weights: dict[str, Tensor] = {}
+        self.last_loss = math.nan
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        return torch.optim.AdamW(self.model.parameters(), lr=self.settings.lr, betas=(0.9, 0.95), weight_decay=0.0)
+
+    def training_step(self, batch: list[WeightedTokens], batch_idx: int) -> None:
+        step = self.first_step + batch_idx
+        optimiser = self.optimizers()
+        for group in optimiser.param_groups:  # type: ignore[union-attr]
+            group["lr"] = self.settings.lr * self.settings.lr_factor(step, self.num_steps)
+        optimiser.zero_grad()  # type: ignore[union-attr]
+        total = 0.0
+        for loss in self._losses(batch):
+            self.manual_backward(loss)
+            total += float(loss.detach())
+        if not math.isfinite(total):
+            raise DivergedError(
+                f"step {step + 1}: the loss is {total}; demonstrations {', '.join(sample.source for sample in batch)}; "
+                "lower algorithm.lr, or look at them with `python -m robustops.show trajectory`"
+            )
+        norm = clip_grad_norm_(self.model.parameters(), self.settings.max_grad_norm)
+        optimiser.step()  # type: ignore[union-attr]
+        self.last_loss = total
+        self._after_step(step + 1, float(norm))
+
+    def _losses(self, batch: Sequence[WeightedTokens]) -> Iterator[Tensor]:
+        for indices in split_by_tokens([len(sample.token_ids) for sample in batch], self.settings.micro_batch_tokens):
+            rows = [batch[index] for index in indices]
+            device = self.model.device
+            ids_NT = pad_sequence([torch.tensor(row.token_ids) for row in rows], True, self.pad_id).to(device)
+            weight_NT = pad_sequence([torch.tensor(row.weights) for row in rows], True, 0.0).to(device)
+            is_wanted_NT = weight_NT > 0
+            found = token_logprobs(self.model, ids_NT, is_wanted_NT, compute=self.settings.compute)
+            yield supervised_loss(found.logp_K, weight_NT[is_wanted_NT], num_trajectories=len(batch))
+
+    @torch.no_grad()
+    def monitoring_loss(self) -> float:
+        """Mean loss of the monitored demonstrations, weighted as in training; NaN without any."""
+        if not self.monitored:
+            return math.nan
+        self.model.train(False)
+        loss = sum(float(part) for part in self._losses(self.monitored))
+        self.model.train()
+        return loss
+
+    def _after_step(self, step: int, grad_norm: float) -> None:
+        metrics = {"sft/loss": self.last_loss, "sft/grad_norm": grad_norm}
+        is_epoch_end = step % self.steps_in_epoch == 0
+        if is_epoch_end:
+            loss = self.monitoring_loss()
+            metrics["sft/monitoring_loss"] = loss
+            if not loss >= self.best_loss:
+                self.best_loss = loss
+                self.best_weights = {name: tensor.detach().clone() for name, tensor in self.model.state_dict().items()}
+        if is_epoch_end or step % self.settings.save_every_steps == 0:
+            save_state(self.checkpoints, step, self.saved_state())
+        if self.logger is not None:
+            self.logger.log_metrics(metrics, step=step)
+        self.report(step, self.num_steps, f"loss {self.last_loss:.4f}")
+
+    def saved_state(self) -> dict[str, Any]:
+        optimiser = self.optimizers()
+        return {
+            "model": self.model.state_dict(),
+            "optimiser": optimiser.state_dict(),  # type: ignore[union-attr]
+            "best_loss": self.best_loss,
+            "best_weights": self.best_weights,
+        }
+
+    def resume(self, step: int, state: dict[str, Any]) -> None:
+        """Go on after `step`. The optimiser's part is loaded when training starts."""
+        self.first_step = step
+        self.model.load_state_dict(state["model"])
+        self.best_loss, self.best_weights = state["best_loss"], state["best_weights"]
+        self._optimiser_state = state["optimiser"]
+
+    def on_fit_start(self) -> None:
+        if self.first_step:
+            self.optimizers().load_state_dict(self._optimiser_state)  # type: ignore[union-attr]
+
+    def keep_best(self) -> None:
+        """Put the weights of the epoch with the lowest monitoring loss into the model."""
+        if self.best_weights:
+            self.model.load_state_dict(self.best_weights)
+
+    def train_dataloader(self) -> DataLoader[list[WeightedTokens]]:
+        lengths = [len(sample.token_ids) for sample in self.samples]
+        settings = self.settings
+        order = [
+            batch
+            for epoch in range(settings.epochs)
+            for batch in epoch_batches(lengths, settings.batch_size, seed=settings.seed, epoch=epoch)
+        ]
+        steps = _Steps([[self.samples[index] for index in batch] for batch in order[self.first_step :]])
+        return DataLoader(steps, batch_size=None, num_workers=0)
+
+
+class _Steps(Dataset[list[WeightedTokens]]):
+    """What each remaining optimiser step trains on; map-style, so that Lightning prefetches nothing of its own."""
+
+    def __init__(self, steps: list[list[WeightedTokens]]) -> None:
+        self._steps = steps
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def __getitem__(self, index: int) -> list[WeightedTokens]:
+        return self._steps[index]
