@@ -83,7 +83,8 @@ class Alignment:
     @property
     def templates(self) -> dict[str, str]:
         """Task id -> template, where any run names it."""
-        return {task: str(name) for run in self.runs for task, name in (run.info.get("templates") or {}).items()}
+        named = (item for run in self.runs for item in (run.info.get("templates") or {}).items())
+        return {task: str(template) for task, template in named if template}
 
     @property
     def held_out(self) -> frozenset[str]:

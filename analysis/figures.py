@@ -5,6 +5,7 @@ Colours are Okabe and Ito's, which stay distinct with any colour vision; shape a
 
 from __future__ import annotations
 
+import html
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -55,14 +56,18 @@ def draw(name: str, caption: str, plot: Callable[[Axes], None], *, width: float 
         plot(canvas.add_subplot())
         buffer = io.StringIO()
         canvas.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
-    svg = buffer.getvalue()
-    svg = svg[svg.index("<svg") :]
+    return Figure(name=name, caption=caption, svg=_inline(buffer.getvalue(), caption, width_px=round(96 * width)))
+
+
+def _inline(svg: str, caption: str, *, width_px: int) -> str:
+    """The <svg> element alone: as wide as its place allows, labelled for screen readers, without clashing ids."""
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     # Group ids would repeat in a page with several figures; the ids that are referred to are hashes of their content.
     svg = re.sub(r'<g id="[^"]*"', "<g", svg)
-    svg = re.sub(r'<svg ([^>]*?)width="[^"]*"', r"<svg \1", svg, count=1)
-    svg = re.sub(r'<svg ([^>]*?)height="[^"]*"', r"<svg \1", svg, count=1)
-    svg = svg.replace("<svg ", f'<svg role="img" style="max-width:{width * 96:.0f}px;width:100%" ', 1)
-    return Figure(name=name, caption=caption, svg=svg)
+    opening, rest = svg.split(">", 1)
+    opening = re.sub(r' (?:width|height)="[^"]*"', "", opening)
+    label = html.escape(caption, quote=True)
+    return f'{opening} role="img" aria-label="{label}" style="max-width:{width_px}px;width:100%">{rest}'
 
 
 def plot_rates(rates: Mapping[Condition, Mapping[str, Rate]], ax: Axes) -> None:

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from scipy.stats import binomtest
@@ -217,6 +218,19 @@ def test_the_page_is_self_contained_and_says_what_the_markdown_says(two_stages: 
     assert sum(tag == "svg" for tag, _ in page.tags) == 3
     ids = [attrs["id"] for tag, attrs in page.tags if tag == "section"]
     assert {f"#{name}" for name in ids} == {attrs["href"] for tag, attrs in page.tags if tag == "a"}
+
+
+def test_figures_are_wellformed_and_say_what_they_show(two_stages: tuple[Path, Path]) -> None:
+    report_of(*two_stages)
+    figures = {path.stem: path for path in (two_stages[-1] / "report" / "figures").iterdir()}
+    assert set(figures) == {"success", "gains", "transitions"}
+    for path in figures.values():
+        root = ElementTree.parse(path).getroot()
+        assert root.get("aria-label")
+        assert root.get("width") is None  # scales with the page
+    shown = "".join(ElementTree.parse(figures["success"]).getroot().itertext())
+    assert "75.0%" in shown
+    assert "n = 16 clean" in shown
 
 
 def test_the_same_runs_give_the_same_report_byte_for_byte(two_stages: tuple[Path, Path]) -> None:
