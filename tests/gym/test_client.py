@@ -340,6 +340,15 @@ async def test_bytes_that_are_no_snapshot_leave_the_session_as_it_is(tmp_path, c
         assert fake.routes().count("/api/seed-database") == 1
 
 
+async def test_a_snapshot_of_other_servers_is_refused(tmp_path):
+    async with container() as one, container() as two, http_gym() as gym:
+        async with gym.open(task(tmp_path, one.url, two.url)) as session:
+            snapshot = await session.snapshot()
+        async with gym.open(task(tmp_path, one.url)) as session:
+            with pytest.raises(GymError, match="a snapshot of server-0, server-1, but this session has server-0"):
+                await session.restore(snapshot)
+
+
 async def test_a_query_to_a_server_of_another_task_is_our_misuse(tmp_path):
     async with container() as fake, http_gym() as gym, gym.open(task(tmp_path, fake.url)) as session:
         with pytest.raises(ValueError, match="expected one of server-0"):

@@ -14,13 +14,15 @@ from reliability_suite import Script, scripts, suite_root
 from robustops.core.errors import SnapshotUnsupported
 from robustops.core.task import GymServer, Task
 from robustops.gym.client import HttpGym
+from robustops.gym.domains import FOLDERS
 from robustops.gym.embedded import EmbeddedGym
+from robustops.gym.public import BY_DOMAIN
 from robustops.gym.seeds import SeedStore
 from robustops.gym.server import DATABASES, make_app
 from robustops.gym.verify import verify
 
-SERVER = "sn-csm-server"
-SCRIPTS = scripts("csm")
+SERVER = BY_DOMAIN["csm"].name
+SCRIPTS = [*scripts("csm"), *scripts("itsm")]
 SEEDS = SeedStore()  # the real seed is loaded once for the whole file
 EMBEDDED = EmbeddedGym(seeds=SEEDS)
 SEED = (
@@ -43,10 +45,10 @@ needs_suite = pytest.mark.skipif(suite_root() is None, reason="the package agent
 
 
 @asynccontextmanager
-async def served():
+async def served(domain="csm"):
     """A gym over HTTP, and the databases of the server behind it."""
-    async with TestServer(make_app("csm", seeds=SEEDS), host="127.0.0.1") as server:
-        gym = HttpGym({SERVER: str(server.make_url(""))})
+    async with TestServer(make_app(domain, seeds=SEEDS), host="127.0.0.1") as server:
+        gym = HttpGym({BY_DOMAIN[domain].name: str(server.make_url(""))})
         try:
             yield gym, server.app[DATABASES]
         finally:
@@ -69,11 +71,15 @@ def task(tmp_path: Path) -> Task:
     )
 
 
+def without_time(result):
+    return replace(result, latency_s=0.0)
+
+
 async def played(session):
     steps = []
     for name, arguments in CALLS:
-        result = replace(await session.call(name, arguments), latency_s=0.0)
-        steps.append((result, await session.state_hash()))
+        result = await session.call(name, arguments)
+        steps.append((without_time(result), await session.state_hash()))
     return session.tools, steps, await session.query("SELECT * FROM user_group_member")
 
 
@@ -85,9 +91,10 @@ async def test_the_same_calls_give_the_same_replies_and_hashes_both_ways(task):
     assert over_http == in_process
 
 
-async def test_the_catalogue_is_the_same_both_ways():
-    async with served() as (gym, _):
-        assert await gym.catalogue("csm") == tuple(await EMBEDDED.catalogue("csm"))
+@pytest.mark.parametrize("domain", FOLDERS)
+async def test_the_catalogue_is_the_same_both_ways(domain):
+    async with served(domain) as (gym, _):
+        assert await gym.catalogue(domain) == tuple(await EMBEDDED.catalogue(domain))
 
 
 async def test_a_snapshot_taken_over_http_restores_rows_counters_and_hash(task):
@@ -157,9 +164,10 @@ async def test_sessions_cancelled_while_they_open_leave_no_database(task):
 
 
 @needs_suite
-async def test_the_real_seed_survives_a_snapshot():
-    script = SCRIPTS[0]
-    async with served() as (gym, _), gym.open(script.task) as session, EMBEDDED.open(script.task) as embedded:
+@pytest.mark.parametrize("domain", ["csm", "itsm"])
+async def test_the_real_seed_survives_a_snapshot(domain):
+    its_task = next(script.task for script in SCRIPTS if script.task.domain == domain)
+    async with served(domain) as (gym, _), gym.open(its_task) as session, EMBEDDED.open(its_task) as embedded:
         before = await session.state_hash()
         assert before == await embedded.state_hash()
         try:
@@ -171,20 +179,34 @@ async def test_the_real_seed_survives_a_snapshot():
 
 @needs_suite
 def test_there_are_scripts_to_run():
-    assert len(SCRIPTS) >= 57
+    assert sum(script.task.domain == "csm" for script in SCRIPTS) >= 57
+    assert sum(script.task.domain == "itsm" for script in SCRIPTS) >= 34
 
 
 @needs_suite
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
-async def test_a_scripted_run_over_http_ends_with_its_stated_outcome(script: Script):
-    async with served() as (gym, databases):
-        async with gym.open(script.task) as session:
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: f"{script.task.domain}/{script.name}")
+async def test_a_scripted_run_over_http_ends_as_stated_and_as_in_process(script: Script):
+    async with served(script.task.domain) as (gym, databases):
+        async with gym.open(script.task) as session, EMBEDDED.open(script.task) as embedded:
             for call in script.calls:
                 result = await session.call(call.name, call.arguments)
                 assert result.executed
+                assert without_time(result) == without_time(await embedded.call(call.name, call.arguments))
+            assert await session.state_hash() == await embedded.state_hash()
             verdict = await verify(
                 session, script.task, graph=None, calls=script.calls, answer=script.answer, judge=None
             )
         assert len(databases) == 0
     assert verdict.scored == len(script.task.checks) > 0
     assert verdict.parity is script.succeeds
+
+
+@needs_suite
+async def test_a_refusal_by_4xx_reads_the_same_both_ways():
+    its_task = next(script.task for script in SCRIPTS if script.task.domain == "itsm")
+    async with served("itsm") as (gym, _), gym.open(its_task) as session, EMBEDDED.open(its_task) as embedded:
+        calls = [("get_user", {"user_id": "USER_999"}), ("create_incident", {"priority": "nonsense"})]
+        for name, arguments in calls:
+            result = await session.call(name, arguments)
+            assert (result.text, result.observation, result.is_error) == ("{}", "{}", True)
+            assert without_time(result) == without_time(await embedded.call(name, arguments))
