@@ -14,15 +14,29 @@ from typing import Any, get_args
 
 import yaml
 
+try:
+    from yaml import CSafeLoader as _SafeLoader  # ten times as fast, but not everywhere
+except ImportError:
+    from yaml import SafeLoader as _SafeLoader  # type: ignore[assignment]
+
 from robustops.gym.domain import Caller, Column, ColumnType, Domain, Table, Tool
 from robustops.gym.operations.kind import Kind
 from robustops.gym.parameter import parse_param
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C is ten times as fast, but not everywhere
+
+class _Loader(_SafeLoader):
+    """YAML lets a later key replace an earlier one of the same name; in a declaration that is a mistake."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        names = [key.value for key, _ in node.value]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"{name}: declared twice{node.start_mark}")
+        return super().construct_mapping(node, deep)
 
 
 def _read(text: str) -> Any:
-    return yaml.load(text, Loader=_LOADER)
+    return yaml.load(text, Loader=_Loader)
 
 
 def parse_domain(
