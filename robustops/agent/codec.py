@@ -117,3 +117,7 @@ class Codec:
 
     def count(self, text: str) -> int:
         return len(self.encode(text))
+
+    @property
+    def vocabulary_size(self) -> int:
+        return len(self._tokenizer)

@@ -1,0 +1,109 @@
+"""Masked SFT: demonstrations and a model folder become an exported model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from random import Random
+from typing import cast
+
+import torch
+
+from robustops.compose.collect import SAMPLES
+from robustops.compose.policy import model_folder
+from robustops.compose.progress import progress
+from robustops.compose.scene import build_codec
+from robustops.compose.tasks import open_task_set
+from robustops.compose.trainer import COMPUTE, build_trainer
+from robustops.config import RunConfig, SftConfig
+from robustops.core.errors import SplitError, TableError
+from robustops.core.tables import Header, write_json
+from robustops.data.sft import SftSample, load_samples
+from robustops.learn.checkpoint import load_latest
+from robustops.learn.export import export_model
+from robustops.learn.model import Attention, load_model
+from robustops.learn.sft import SftModule, SftSettings, WeightedTokens
+
+EXPORT = "export"
+
+
+def train_sft(config: RunConfig, algorithm: SftConfig, folder: Path) -> None:
+    source = model_folder(config)
+    header, samples = read_demonstrations(config, algorithm)
+    check_lengths(config, samples)
+    train, monitored = set_apart(samples, algorithm.validation_size, config.seed)
+    torch.manual_seed(config.seed)
+    model = load_model(
+        source, attn=cast(Attention, config.model.attn), checkpoint_activations=algorithm.activation_checkpointing
+    )
+    settings = SftSettings(
+        epochs=algorithm.epochs,
+        lr=algorithm.lr,
+        batch_size=algorithm.batch_size,
+        schedule="cosine" if algorithm.schedule == "cosine" else "constant",
+        warmup_steps=algorithm.warmup_steps,
+        max_grad_norm=algorithm.max_grad_norm,
+        micro_batch_tokens=algorithm.micro_batch_tokens,
+        seed=config.seed,
+        compute=COMPUTE[config.hardware.precision],
+    )
+    with progress("SFT steps") as report:
+        module = SftModule(model, train, monitored, settings, checkpoints=folder / "checkpoints", report=report)
+        saved = load_latest(folder / "checkpoints")
+        if saved is not None:
+            print(f"resuming after step {saved.step} of {module.num_steps}", flush=True)
+            module.resume(saved.step, saved.state)
+        if module.first_step < module.num_steps:
+            build_trainer(config, folder).fit(module)
+    module.keep_best()
+    export_model(model, folder / EXPORT, source=source)
+    facts = {"stage": "sft", "model": config.model.name, "steps": module.num_steps, "monitoring_loss": module.best_loss}
+    write_json(folder / "run.json", {"config": asdict(config), "demonstrations": header.sha256, **facts})
+    print(
+        f"{module.num_steps} steps on {len(train)} demonstrations, loss {module.last_loss:.4f}, "
+        f"on the {len(monitored)} monitored ones {module.best_loss:.4f}; {folder / EXPORT}",
+        flush=True,
+    )
+
+
+def read_demonstrations(config: RunConfig, algorithm: SftConfig) -> tuple[Header, tuple[SftSample, ...]]:
+    """Raises TableError for a missing or broken file, SplitError for demonstrations of another part than train."""
+    path = Path(algorithm.demonstrations).expanduser().absolute()
+    path = path / SAMPLES if path.is_dir() else path
+    if not path.is_file():
+        raise TableError(
+            f"algorithm.demonstrations: {path} does not exist; `python -m robustops.collect run.dir=FOLDER` makes it"
+        )
+    header, samples = load_samples(path)
+    if header.split != "train":
+        raise SplitError(f"{path}: demonstrations of part {header.split!r}; only 'train' may be trained on")
+    case_ids = [sample.source.partition("/")[2] for sample in samples]
+    open_task_set(config).split.require(case_ids, part="train")
+    return header, samples
+
+
+def check_lengths(config: RunConfig, samples: Sequence[SftSample]) -> None:
+    """Raise TableError for a demonstration that the model's context cannot hold, or ids its vocabulary lacks."""
+    longest = max(samples, key=lambda sample: len(sample.token_ids))
+    if len(longest.token_ids) > config.model.max_context_tokens:
+        raise TableError(
+            f"{longest.source}: {len(longest.token_ids)} tokens, but model.max_context_tokens is "
+            f"{config.model.max_context_tokens}; raise it, or collect again under it"
+        )
+    highest = max(max(sample.token_ids) for sample in samples)
+    if highest >= (size := build_codec(config).vocabulary_size):
+        raise TableError(
+            f"algorithm.demonstrations: token id {highest}, but {config.model.name} has {size} tokens; "
+            "collect them with this model's tokenizer (model.path=...)"
+        )
+
+
+def set_apart(
+    samples: Sequence[SftSample], wanted: int, seed: int
+) -> tuple[list[WeightedTokens], list[WeightedTokens]]:
+    """Training and monitoring demonstrations; at most a tenth is set apart."""
+    num_monitored = min(wanted, len(samples) // 10)
+    chosen = set(Random(f"{seed}/monitored").sample(range(len(samples)), num_monitored))
+    made = [WeightedTokens(source=s.source, token_ids=s.token_ids, weights=s.weights) for s in samples]
+    return [s for i, s in enumerate(made) if i not in chosen], [s for i, s in enumerate(made) if i in chosen]

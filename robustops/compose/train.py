@@ -1,0 +1,22 @@
+"""Train: the algorithm's name picks the job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from robustops.compose.hardware import check_hardware
+from robustops.compose.rl import train_rl
+from robustops.compose.sft import train_sft
+from robustops.config import RunConfig, SftConfig
+from robustops.core.errors import SplitError
+
+
+def run(config: RunConfig, folder: Path) -> None:
+    """Train in `folder`; the same folder given again resumes. Raises UserError for whatever can be refused early."""
+    if config.split.part != "train":
+        raise SplitError(f"split.part: got {config.split.part!r}; training takes 'train' alone")
+    check_hardware(config)
+    if isinstance(config.algorithm, SftConfig):
+        train_sft(config, config.algorithm, folder)
+    else:
+        train_rl(config, config.algorithm, folder)
