@@ -115,6 +115,7 @@ class EmbeddedSession:
             header = json.loads(head)
             servers, num_writes = header["servers"], int(header["writes"])
             sizes = [int(server["bytes"]) for server in servers]
+            digests = [dict(server["digests"]) for server in servers]
         except (ValueError, TypeError, KeyError) as error:
             raise GymError(f"restore: these {len(snapshot)} bytes are no snapshot ({error})") from error
         names = [server["name"] for server in servers]
@@ -124,8 +125,8 @@ class EmbeddedSession:
                 f"expected version {SNAPSHOT_VERSION} of {', '.join(self._engines)} with {sum(sizes)} bytes"
             )
         start = 0
-        for server, size, engine in zip(servers, sizes, self._engines.values(), strict=True):
-            engine.database.load(body[start : start + size], server["digests"])
+        for size, known, engine in zip(sizes, digests, self._engines.values(), strict=True):
+            engine.database.load(body[start : start + size], known)
             start += size
         self._clock.num_writes = num_writes
 
