@@ -59,8 +59,9 @@ async def test_a_call_without_its_required_arguments_is_not_throttled() -> None:
     assert injector.remaining_cap == 1
 
 
-async def test_a_partial_list_is_a_strict_flagged_subset_in_order() -> None:
-    _, injector = injector_for("partial_list", LIST_ACME)
+@pytest.mark.parametrize("seed", range(12))
+async def test_a_partial_list_is_a_strict_flagged_subset_in_order(seed: int) -> None:
+    _, injector = injector_for("partial_list", LIST_ACME, seed=seed)
     native = json.loads((await DeskSession().call(*LIST_ACME)).text)
     shown = json.loads((await injector.call(*LIST_ACME)).text)
     assert list(shown) == ["incomplete", "returned", "items"]

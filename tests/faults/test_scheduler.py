@@ -50,6 +50,17 @@ def test_equal_totals_prefer_what_is_rarer_in_the_same_domain_and_mode() -> None
         assert choice.plan.subtype == "lost_ack"
 
 
+def test_the_total_weighs_more_than_the_stratum() -> None:
+    scheduler = Scheduler(("throttled", "lost_ack"), seed=1)
+    for domain in ("hr", "itsm"):
+        scheduler.record("throttled", Stratum(domain=domain, tool_mode="oracle"))
+    scheduler.record("lost_ack", HERE)
+    for number in range(10):
+        choice = scheduler.choose(EVERYTHING, case_key=str(number), stratum=HERE)
+        assert choice is not None
+        assert choice.plan.subtype == "lost_ack"
+
+
 def test_without_an_eligible_call_there_is_no_plan() -> None:
     scheduler = Scheduler(("lost_ack",), seed=1)
     assert scheduler.choose([], case_key="a", stratum=HERE) is None

@@ -19,6 +19,7 @@ from robustops.faults.scheduler import Scheduler
 from robustops.rollout.evaluate import Evaluation, Progress, freeze, paired_cases
 from robustops.rollout.play import Limits
 from robustops.rollout.rows import RunIdentity
+from robustops.rollout.run_folder import RunFolder
 from robustops.rollout.setup import Setup
 from robustops.rollout.trajectory import read_trajectories
 
@@ -107,29 +108,34 @@ async def test_the_folder_holds_rows_trajectories_and_facts_in_the_order_of_the_
     assert (row.checks_total, row.checks_scored, row.checks_passed, row.checks_gated) == (2, 2, 2, 2)
 
 
+class Killed(BaseException):
+    pass
+
+
+def until(case: Case, prompt: Prompt) -> str:
+    if prompt.case_id == case.case_id:
+        raise Killed
+    return careful(prompt)
+
+
 async def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     manifest = await lost_ack_manifest(tmp_path / "m")
 
-    class Killed(BaseException):
-        pass
-
-    def until_the_third_case(prompt: Prompt) -> str:
-        if prompt.case_id == CASES[2].case_id:
-            raise Killed
-        return careful(prompt)
-
+    first = DeskPolicy(lambda prompt: until(CASES[2], prompt))
     with pytest.raises(Killed):
-        await evaluation_for(tmp_path / "run", DeskPolicy(until_the_third_case), manifest=manifest, concurrency=1).run(
-            CASES
-        )
+        await evaluation_for(tmp_path / "run", first, manifest=manifest, concurrency=1).run(CASES)
     lines = (tmp_path / "run" / "trajectories.jsonl").read_text()
     assert lines.count("\n") == 2
     (tmp_path / "run" / "trajectories.jsonl").write_text(lines + '{"schema_version": 1, "case_')  # killed in a write
+    second = DeskPolicy(lambda prompt: until(CASES[3], prompt))
+    with pytest.raises(Killed):
+        await evaluation_for(tmp_path / "run", second, manifest=manifest, concurrency=1).run(CASES)
+    assert {prompt.case_id for prompt in second.prompts} == {case.case_id for case in CASES[2:]}
     seen: list[Progress] = []
     policy = DeskPolicy(careful)
     rows = await evaluation_for(tmp_path / "run", policy, manifest=manifest, on_progress=seen.append).run(CASES)
-    assert {prompt.case_id for prompt in policy.prompts} == {case.case_id for case in CASES[2:]}
-    assert [(p.done, p.total) for p in seen] == [(2, 4), (3, 4), (4, 4)]
+    assert {prompt.case_id for prompt in policy.prompts} == {CASES[3].case_id}
+    assert [(p.done, p.total) for p in seen] == [(3, 4), (4, 4)]
     straight = await evaluation_for(tmp_path / "straight", DeskPolicy(careful), manifest=manifest).run(CASES)
     assert [replace(row, wall_s=0) for row in rows] == [replace(row, wall_s=0) for row in straight]
 
@@ -213,6 +219,29 @@ async def test_without_a_manifest_the_run_chooses_and_freezes_its_own(tmp_path: 
     again = await evaluation_for(tmp_path / "again", DeskPolicy(careful), manifest=frozen).run(CASES)
     strip = {"wall_s": 0.0}
     assert [replace(row, **strip) for row in again] == [replace(row, **strip) for row in rows]
+
+
+async def test_a_run_that_chooses_goes_on_balancing_after_a_kill(tmp_path: Path) -> None:
+    def scheduler() -> Scheduler:
+        return Scheduler(("throttled", "lost_ack"), seed=3)
+
+    first = DeskPolicy(lambda prompt: until(CASES[2], prompt))
+    with pytest.raises(Killed):
+        await evaluation_for(tmp_path, first, scheduler=scheduler(), concurrency=1).run(CASES)
+    resumed = scheduler()
+    rows = await evaluation_for(tmp_path, DeskPolicy(careful), scheduler=resumed, concurrency=1).run(CASES)
+    assert resumed.state()["counts"] == {"throttled": 1, "lost_ack": 1}
+    assert {row.fault_subtype for row in rows} == {None, "throttled", "lost_ack"}
+
+
+async def test_planned_and_written_cases_must_reconcile(tmp_path: Path) -> None:
+    played = paired_cases(list(TASKS.values()), conditions=("clean",))
+    await evaluation_for(tmp_path, DeskPolicy(careful)).run(played)
+    folder = RunFolder(tmp_path, CASES, IDENTITY)
+    with pytest.raises(TableError, match=r"4 cases planned, 2 written; missing desk/1\|oracle\|fault\|0 and others"):
+        folder.finish(TASKS, manifest_sha="", about={})
+    with pytest.raises(ValueError, match="planned twice"):
+        RunFolder(tmp_path / "other", [*CASES, CASES[0]], IDENTITY)
 
 
 async def test_fault_cases_need_a_source_of_faults(tmp_path: Path) -> None:

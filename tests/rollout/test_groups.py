@@ -19,6 +19,7 @@ from robustops.faults.catalogue import CapRange
 from robustops.faults.scheduler import Scheduler
 from robustops.rollout.groups import GroupCollector, Outcome, Rejection
 from robustops.rollout.play import Limits
+from robustops.rollout.rows import RunIdentity, row_of
 from robustops.rollout.score import score
 from robustops.rollout.setup import Setup
 
@@ -42,13 +43,14 @@ def collector_for(
     *,
     gym: Any = None,
     caps: Mapping[str, CapRange] | None = None,
+    verify: Any = desk_verify,
     **options: Any,
 ) -> GroupCollector:
     setup = Setup(
         gym=gym or DeskGym(),
         policy=policy,
         codec=DeskCodec(),
-        verify=desk_verify,
+        verify=verify,
         limits=LIMITS,
         sampling=Sampling(),
         seed=11,
@@ -150,6 +152,50 @@ async def test_the_cap_goes_on_for_later_matching_calls() -> None:
         assert episode.end is not None
         assert episode.end.strict
         assert names(episode).count(hits[0].call.name if hits[0].call else "") == 4
+
+
+async def test_the_checks_at_the_boundary_do_not_count_the_call_that_was_turned_away() -> None:
+    seen: list[Any] = []
+
+    async def verify(session: Any, task: Any, *, graph: Any, calls: Any, answer: str) -> Any:
+        seen.append([call.name for call in calls])
+        return await desk_verify(session, task, graph=graph, calls=calls, answer=answer)
+
+    collector = collector_for(DeskPolicy(careful), ("throttled",), verify=verify)
+    (group,) = await collector.collect([DeskSlot("fault")])
+    assert isinstance(group, EpisodeGroup)
+    start, clean_end, boundary, *ends = seen
+    struck = group.episodes[0].faults[0].call_index
+    assert (start, clean_end) == ([], ["find_account", "create_case"])
+    assert boundary == ["find_account"][:struck]
+    assert ends == [["find_account", "create_case"]] * 4
+
+
+async def test_equal_calls_are_one_opportunity_and_the_first_one_counts() -> None:
+    def decide(prompt: Prompt) -> str:
+        return call_text("list_cases") if prompt.turn < 3 else "Done."
+
+    group = await one_group(DeskPolicy(decide), "fault", "partial_list")
+    assert group.boundary is not None
+    assert len(group.boundary.turns) == 1
+
+
+async def test_a_row_counts_only_what_its_member_generated() -> None:
+    group = await one_group(DeskPolicy(careful), "fault", "lost_ack")
+    episode = group.episodes[0]
+    identity = RunIdentity(run="r", model="m", stage="RL", split="train", seed=1, policy_mode="sampled")
+    row = row_of(episode, TASKS["desk/1"], identity)
+    prompts = [len(prompt_ids(episode, number)) for number in (2, 3)]
+    assert (row.turns, row.tool_calls, row.prompt_tokens) == (2, 1, sum(prompts))
+    assert row.completion_tokens == sum(len(turn.sampled_ids) for turn in episode.turns[2:])
+    assert (row.fault_subtype, row.fault_planned, row.fault_hit, row.fault_count) == ("lost_ack", True, True, 1)
+
+
+def prompt_ids(episode: Episode, number: int) -> tuple[int, ...]:
+    ids: tuple[int, ...] = ()
+    for turn in episode.turns[:number]:
+        ids += turn.context_ids + turn.sampled_ids
+    return ids + episode.turns[number].context_ids
 
 
 async def test_a_case_without_an_eligible_call_gives_no_opportunity() -> None:

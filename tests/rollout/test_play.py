@@ -3,16 +3,19 @@
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from desk_agent import DeskCodec, DeskPolicy, call_text, careful, replies
 from desk_gym import DeskSession, desk_task, desk_verify
 
-from robustops.agent.policy import Prompt, Sampling
-from robustops.core.episode import Episode, ToolResult
+from robustops.agent.policy import Prompt, Sample, Sampling
+from robustops.core.episode import Episode, FaultPlan, ToolResult
 from robustops.core.errors import GymError, GymUnavailable, PolicyError, SnapshotUnsupported, TaskError
+from robustops.core.signature import call_signature
 from robustops.core.task import Case
+from robustops.faults.injector import Injector
 from robustops.rollout.boundary import Breaker
 from robustops.rollout.play import Limits, play, request_seed
 from robustops.rollout.score import score
@@ -142,6 +145,18 @@ async def test_a_sample_without_a_stop_ends_the_episode_as_length() -> None:
     assert session.num_executed == 0
 
 
+async def test_a_call_that_was_cut_off_is_not_run_however_complete_it_looks() -> None:
+    class Cut(DeskPolicy):
+        async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
+            return replace(await super().act(prompt, sampling), finish="length")
+
+    session = DeskSession()
+    episode = await episode_of(Cut(careful), session=session)
+    assert episode.stop_reason == "length"
+    assert episode.turns[0].call is None
+    assert session.num_executed == 0
+
+
 async def test_an_agent_that_never_stops_is_stopped_after_max_turns() -> None:
     episode = await episode_of(lambda prompt: call_text("list_accounts"))
     assert episode.stop_reason == "max_turns"
@@ -223,6 +238,21 @@ async def test_verify_sees_the_executed_calls_and_the_answer() -> None:
 
     await episode_of(careful, verify=verify)
     assert seen == [([], ""), (["find_account", "create_case"], "Done.")]
+
+
+async def test_verify_does_not_count_a_call_that_was_turned_away() -> None:
+    seen: list[Any] = []
+
+    async def verify(session: Any, task: Any, *, graph: Any, calls: Any, answer: str) -> Any:
+        seen.append([call.name for call in calls])
+        return await desk_verify(session, task, graph=graph, calls=calls, answer=answer)
+
+    signature = call_signature("find_account", {"name": "Acme"})
+    plan = FaultPlan(subtype="throttled", tool="find_account", signature=signature, cap=2, seed=1)
+    episode = await episode_of(careful, session=Injector(DeskSession(), plan), verify=verify)
+    assert [turn.call.name for turn in episode.turns if turn.call] == ["find_account"] * 3 + ["create_case"]
+    assert len(episode.faults) == 2
+    assert seen[-1] == ["find_account", "create_case"]
 
 
 async def test_seeds_come_from_run_case_turn_and_member_alone() -> None:
