@@ -8,7 +8,7 @@ messages, so an episode can be continued from any of its prefixes.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ from robustops.agent.shown_reply import Row, ShownReply, answers, is_same, read_
 from robustops.core.episode import ToolCall
 from robustops.core.errors import PolicyError
 from robustops.core.signature import call_signature
+from robustops.core.task import ToolSchema
 
 MAX_ATTEMPTS = 6  # of one call, more than any fault's cap; then the expert says that it failed
 FAILED = "I could not finish this."
@@ -137,7 +138,7 @@ class _Exchange:
     reply: ShownReply
 
 
-def _exchanges(messages: tuple[Message, ...]) -> Iterator[_Exchange]:
+def _exchanges(messages: Sequence[Message]) -> Iterator[_Exchange]:
     """Calls and their replies, in order."""
     call = None
     for message in messages:
@@ -150,16 +151,39 @@ def _exchanges(messages: tuple[Message, ...]) -> Iterator[_Exchange]:
             call = None
 
 
-def next_decision(decisions: Decisions, messages: tuple[Message, ...]) -> ToolCall | str:
-    """The call after these messages, or the final answer. Calls that the script would not have made are passed over."""
+def next_decision(
+    decisions: Decisions, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()
+) -> ToolCall | str:
+    """The call after these messages, or the final answer. Calls that the script would not have made are passed over.
+
+    `tools`: their schemas give a call's arguments order and type.
+    """
+    schemas = {tool.name: tool.input_schema.get("properties", {}) for tool in tools}
     try:
-        wanted = next(decisions)
+        wanted = _by_schema(next(decisions), schemas)
         for exchange in _exchanges(messages):
             if _signature(exchange.call) == _signature(wanted):
-                wanted = decisions.send(exchange.reply)
+                wanted = _by_schema(decisions.send(exchange.reply), schemas)
     except StopIteration as stop:
         return str(stop.value)
     return wanted
+
+
+def _by_schema(call: ToolCall, schemas: Mapping[str, Mapping[str, Any]]) -> ToolCall:
+    """Arguments in the order of the signature: one order for every call of a tool is easier to imitate.
+
+    Some tools take as text what others reply as a number.
+    """
+    properties = schemas.get(call.name, {})
+    names = dict.fromkeys([*(name for name in properties if name in call.arguments), *call.arguments])
+    arguments = {name: _typed(call.arguments[name], properties.get(name, {}).get("type")) for name in names}
+    return ToolCall(name=call.name, arguments=arguments)
+
+
+def _typed(value: Any, wanted: Any) -> Any:
+    if wanted == "string" and isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return value
 
 
 def _signature(call: ToolCall) -> str:
@@ -176,7 +200,7 @@ class ScriptedExpert:
     async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
         """Raises PolicyError for a task without a plan."""
         plan = _plan_of(self._plans, prompt)
-        return _sample(next_decision(expert_decisions(plan), prompt.messages), prompt, self._encoder)
+        return _sample(next_decision(expert_decisions(plan), prompt.messages, prompt.tools), self._encoder)
 
     async def close(self) -> None:
         return None
@@ -192,7 +216,7 @@ class ScriptedNaive:
     async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
         """Raises PolicyError for a task without a plan."""
         plan = _plan_of(self._plans, prompt)
-        return _sample(next_decision(naive_decisions(plan), prompt.messages), prompt, self._encoder)
+        return _sample(next_decision(naive_decisions(plan), prompt.messages, prompt.tools), self._encoder)
 
     async def close(self) -> None:
         return None
@@ -204,17 +228,7 @@ def _plan_of(plans: Mapping[str, Plan], prompt: Prompt) -> Plan:
     return plans[prompt.task_id]
 
 
-def _sample(decision: ToolCall | str, prompt: Prompt, encoder: Encoder | None) -> Sample:
-    call, content = (None, decision) if isinstance(decision, str) else (_in_schema_order(decision, prompt), "")
+def _sample(decision: ToolCall | str, encoder: Encoder | None) -> Sample:
+    call, content = (None, decision) if isinstance(decision, str) else (decision, "")
     ids = encoder.encode_decision(call=call, content=content) if encoder is not None else ()
     return Sample(token_ids=ids, logprobs=(), text=write_decision(call=call, content=content), finish="stop")
-
-
-def _in_schema_order(call: ToolCall, prompt: Prompt) -> ToolCall:
-    """Arguments as the tool's signature lists them: one order for every call of a tool is easier to imitate."""
-    for tool in prompt.tools:
-        if tool.name == call.name:
-            known = [name for name in tool.input_schema.get("properties", {}) if name in call.arguments]
-            order = dict.fromkeys([*known, *call.arguments])
-            return ToolCall(name=call.name, arguments={name: call.arguments[name] for name in order})
-    return call

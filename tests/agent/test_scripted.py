@@ -236,6 +236,22 @@ def test_arguments_come_in_the_order_of_the_tool_signature():
     assert run(policy.act(prompt, Sampling())).text == call("find", status=3, name=2, extra=1)
 
 
+def test_a_number_is_sent_as_text_where_the_schema_asks_for_text():
+    """And the reply to that call is still recognised as the reply to it."""
+    schema = {"type": "object", "properties": {"case_id": {"type": "string"}, "active": {"type": "boolean"}}}
+    tool = ToolSchema(name="update", description="", input_schema=schema, gym="g")
+    arguments = {"case_id": Value(value=7), "active": Value(value=True)}
+    policy = ScriptedExpert({"t": Plan(task_id="t", steps=(Step(bind="a", tool="update", arguments=arguments),))})
+    function = {"name": "update", "arguments": {"case_id": "7", "active": True}}
+    messages = (
+        {"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": function}]},
+        {"role": "tool", "content": '{"case_id": 7, "active": 1}'},
+    )
+    for seen, said in (((), call("update", case_id="7", active=True)), (messages, "Done.")):
+        prompt = Prompt(case_id="c", task_id="t", turn=0, token_ids=(), messages=seen, tools=(tool,))
+        assert run(policy.act(prompt, Sampling())).text == said
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "num_rows"),
     [

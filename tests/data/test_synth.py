@@ -160,15 +160,15 @@ def test_names_run_out_with_a_clear_line():
 
 
 def test_a_generated_set_loads_with_everything_in_its_place(tmp_path):
-    num_tasks = generate(tmp_path, domains=["csm", "hr"], num_train=16, num_val=16, num_test=16, seed=1, num_rows=12)
-    assert num_tasks == 48
+    num_tasks = generate(tmp_path, domains=["csm", "hr"], num_train=17, num_val=17, num_test=17, seed=1, num_rows=12)
+    assert num_tasks == 51
     found = TaskSet.load(tmp_path)
     for task in found.tasks(found.split.entries):
         assert found.graphs[task.task_id].num_checks == len(task.checks)
         assert found.plans[task.task_id].steps
         assert task.template == found.split.entry(task.task_id).template
-    assert len(found.split.select("test")) == 16
-    # Thirteen csm and three hr tasks a part; twelve share a database.
+    assert len(found.split.select("test")) == 17
+    # Thirteen csm and four hr tasks a part; twelve share a database.
     assert len(list((tmp_path / "seeds").iterdir())) == 3 * (2 + 1)
 
 

@@ -69,7 +69,7 @@ def _add_incidents(world: World, user: Row) -> None:
     rng = world.rng
     for status in rng.choice((("new",), ("new", "resolved"), ("on_hold", "new"), ("resolved", "new", "on_hold"))):
         row: Row = {
-            "number": f"INC{rng.randint(1_000_000, 9_999_999)}",
+            "number": world.names.number("INC"),
             "short_description": world.names.product_line(),
         }
         row |= {"caller_id": rng.choice(world.rows("users"))["user_id"], "assigned_to": user["user_id"]}
@@ -85,7 +85,7 @@ def ci_status(world: World, rng: Random) -> Draft:
     return Draft(
         slots={"serial": item["serial_number"], "status": status},
         steps=(
-            read("item", "find_configuration_item_by_serial_number", {"serial_number": item["serial_number"]}),
+            read("item", "find_configuration_items", {"serial_number": item["serial_number"]}, Pick()),
             write("done", "update_configuration_item", arguments, READ_BACKS),
         ),
         checks=(
@@ -96,23 +96,21 @@ def ci_status(world: World, rng: Random) -> Draft:
     )
 
 
-def ci_move(world: World, rng: Random) -> Draft | None:
-    item, place = rng.choice(world.rows("configuration_item")), rng.choice(world.rows("location"))
-    if item["location_id"] == place["location_id"]:
-        return None
-    key = {"configuration_item_id": item["configuration_item_id"]}
-    arguments = {"configuration_item_id": "@item.configuration_item_id", "location_id": "@place.location_id"}
+def incident_group(world: World, rng: Random) -> Draft:
+    incident, group = rng.choice(world.rows("incident")), rng.choice(world.rows("user_group"))
+    key = {"incident_id": incident["incident_id"]}
+    arguments = {"incident_id": "@incident.incident_id", "assignment_group": "@group.group_id"}
     return Draft(
-        slots={"serial": item["serial_number"], "place": place["name"]},
+        slots={"number": incident["number"], "group": group["name"]},
         steps=(
-            read("item", "find_configuration_item_by_serial_number", {"serial_number": item["serial_number"]}),
-            read("place", "find_location_by_given_name", {"name": place["name"]}),
-            write("done", "update_configuration_item", arguments, READ_BACKS),
+            read("incident", "find_incident_by_number", {"number": incident["number"]}),
+            read("group", "find_group_by_name", {"name": group["name"]}),
+            write("done", "update_incident", arguments, READ_BACKS),
         ),
         checks=(
-            holds("item is moved", "configuration_item", key | {"location_id": place["location_id"]}),
-            holds("status is kept", "configuration_item", key | {"status": item["status"]}),
-            only_written("no other item changed", "configuration_item", key, column="updated_on"),
+            holds("group is set", "incident", key | {"assignment_group": group["group_id"]}),
+            holds("priority is kept", "incident", key | {"priority": incident["priority"]}),
+            only_written("no other incident changed", "incident", key, column="updated_at"),
         ),
     )
 
@@ -149,7 +147,7 @@ TEMPLATES = (
             "Change item {serial} to status {status}.",
             "Mark the item {serial} as {status}.",
         ),
-        extra_tools=("find_location_by_given_name",),
+        extra_tools=("get_user_using_name", "find_group_by_name"),
         draw=ci_status,
     ),
     Template(
@@ -160,19 +158,19 @@ TEMPLATES = (
             "Change the priority of the new incident of {first} {last} to {priority}.",
             "{first} {last} has a new incident; its priority should be {priority}.",
         ),
-        extra_tools=("find_configuration_item_by_serial_number",),
+        extra_tools=("find_configuration_items",),
         draw=incident_priority,
     ),
     Template(
-        name="itsm_ci_move",
+        name="itsm_incident_group",
         patterns=(
-            "Move item {serial} to {place}.",
-            "Item {serial} now stands at {place}. Update it.",
-            "Change the location of item {serial} to {place}.",
-            "The item {serial} was moved to {place}.",
+            "Assign incident {number} to the group {group}.",
+            "Incident {number} now belongs to {group}. Update it.",
+            "Change the assignment group of incident {number} to {group}.",
+            "{group} takes over the incident {number}.",
         ),
         extra_tools=("get_user_using_name",),
-        draw=ci_move,
+        draw=incident_group,
         held_out=True,
     ),
 )

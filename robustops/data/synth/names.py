@@ -76,12 +76,12 @@ _TEAM_2 = _words(
     Team Desk Crew Squad Unit Group Pod Circle
     """
 )
-_SKILL_1 = _words(
+_SUBJECT_1 = _words(
     """
     Audio Budget Code Data Event File Graph House Image Journal Label Market News Order Page Query Risk Sales Text Video
     """
 )
-_SKILL_2 = _words("Analysis Design Editing Planning Review Safety Testing Training Control Research")
+_SUBJECT_2 = _words("Analysis Design Editing Planning Review Safety Testing Training Control Research")
 _SERIAL_LETTERS = "ABCDEFGHJKLMNPRSTUVWXY"
 
 _SHARE_OF_TEN: dict[Part, range] = {"train": range(6), "val": range(6, 8), "test": range(8, 10)}
@@ -117,8 +117,11 @@ class Names:
     def team(self) -> str:
         return self._draw(lambda: f"{self._rng.choice(_TEAM_1)} {self._rng.choice(_TEAM_2)}")
 
-    def skill(self) -> str:
-        return self._draw(lambda: f"{self._rng.choice(_SKILL_1)} {self._rng.choice(_SKILL_2)}")
+    def subject(self) -> str:
+        return self._draw(lambda: f"{self._rng.choice(_SUBJECT_1)} {self._rng.choice(_SUBJECT_2)}")
+
+    def number(self, prefix: str) -> str:
+        return self._draw(lambda: f"{prefix}{self._rng.randint(1_000_000, 9_999_999)}")
 
     def serial(self) -> str:
         return self._draw(self._serial)

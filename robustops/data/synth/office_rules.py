@@ -10,12 +10,12 @@ RULES = (
     "unknown, read back first and repeat it only if it is missing. When all is done, answer Done."
 )
 ITSM_POLICY = f"You serve an IT service desk. {RULES}"
-HR_POLICY = f"You serve a personnel office. A skill is meant by its full name. {RULES}"
+HR_POLICY = f"You serve a personnel office. An article is meant by its full title. {RULES}"
 
 READ_BACKS = {
     "update_configuration_item": ReadBackRule(tool="find_configuration_items", keys=("configuration_item_id",)),
     "update_incident": ReadBackRule(tool="find_incident_by_id", keys=("incident_id",)),
     "add_new_group_member": ReadBackRule(tool="list_group_members", keys=("group_id", "user_id")),
-    "add_new_skill_to_user": ReadBackRule(tool="list_user_skills", keys=("skill", "user")),
-    "update_hr_profile": ReadBackRule(tool="get_hr_profile_by_id", keys=("hr_profile_id",)),
+    "link_knowledge_to_hr_case": ReadBackRule(tool="find_hr_case_knowledge_links", keys=("hr_case_id", "knowledge_id")),
+    "send_notification": ReadBackRule(tool="find_notifications", keys=("hr_case_id",)),
 }
