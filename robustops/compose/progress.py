@@ -14,17 +14,17 @@ SECONDS_BETWEEN_LINES = 10.0
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Report]:
-    """Yield a function to call with (done, total, note) as often as convenient."""
+def progress(title: str, *, every_note: bool = False) -> Iterator[Report]:
+    """Yield a function to call with (done, total, note) as often as convenient; `every_note`: each is worth a line."""
     if sys.stdout.isatty():
-        with _bar(title) as report:
+        with _bar(title, every_note) as report:
             yield report
     else:
-        yield _lines(title)
+        yield _lines(title, 0.0 if every_note else SECONDS_BETWEEN_LINES)
 
 
 @contextmanager
-def _bar(title: str) -> Iterator[Report]:
+def _bar(title: str, every_note: bool) -> Iterator[Report]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -34,18 +34,25 @@ def _bar(title: str) -> Iterator[Report]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     )
+
+    def report(done: int, total: int, note: str) -> None:
+        if every_note:
+            bars.console.print(f"{done}/{total} {note}", highlight=False)
+            note = ""
+        bars.update(bar, completed=done, total=total, note=note)
+
     with Progress(*columns) as bars:
         bar = bars.add_task(title, total=None, note="")
-        yield lambda done, total, note: bars.update(bar, completed=done, total=total, note=note)
+        yield report
 
 
-def _lines(title: str) -> Report:
+def _lines(title: str, least_s: float) -> Report:
     started = last = time.monotonic()
 
     def report(done: int, total: int, note: str) -> None:
         nonlocal last
         now = time.monotonic()
-        if now - last < SECONDS_BETWEEN_LINES and done < total:
+        if now - last < least_s and done < total:
             return
         last = now
         left = f"{(now - started) / done * (total - done):.0f} s left" if done else "..."

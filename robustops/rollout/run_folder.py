@@ -53,7 +53,7 @@ class RunFolder:
     def _load(self) -> None:
         if not self._file.is_file():
             return
-        _cut_unfinished_line(self._file)
+        cut_unfinished_line(self._file)
         for number, line in enumerate(read_lines(self._file), start=1):
             where = f"{self._file}:{number}"
             for key, ours in self._source.items():
@@ -119,7 +119,7 @@ def _source(identity: RunIdentity) -> dict[str, Any]:
     return source
 
 
-def _cut_unfinished_line(path: Path) -> None:
+def cut_unfinished_line(path: Path) -> None:
     """A kill can leave half a line; the next append must not be glued to it."""
     content = path.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]

@@ -1,0 +1,154 @@
+"""GRPO: an SFT model, a gym and an engine become a model trained on its own episodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+
+from robustops.agent.policy import Policy
+from robustops.compose.policy import build_engine, model_folder
+from robustops.compose.progress import progress
+from robustops.compose.scene import Scene, about, build_scene, build_scheduler, weights_of
+from robustops.compose.sft import EXPORT
+from robustops.compose.trainer import COMPUTE, build_logger
+from robustops.config import GrpoConfig, RunConfig
+from robustops.core.episode import EpisodeGroup
+from robustops.core.errors import ConfigError
+from robustops.learn.advantage import NormKind
+from robustops.learn.batch import CreditRules
+from robustops.learn.callbacks import Report, RlSettings, RolloutCallback
+from robustops.learn.collection import Record
+from robustops.learn.credit import CallTags, QualityCredit
+from robustops.learn.export import export_model
+from robustops.learn.grpo import GrpoModule, GrpoSettings
+from robustops.learn.loss import PolicyLoss
+from robustops.learn.model import Attention, load_model
+from robustops.learn.rl_run import run_grpo
+from robustops.learn.sampler import Sampler, SamplerSettings, Underfill
+from robustops.learn.slot import Slot
+from robustops.learn.sync import Probe
+from robustops.rollout.groups import GroupCollector, Outcome
+from robustops.rollout.rows import RunIdentity
+from robustops.rollout.score import ProgressKind
+from robustops.rollout.training_log import TrainingLog
+
+NUM_PROBES = 2
+
+
+def train_rl(config: RunConfig, algorithm: GrpoConfig, folder: Path) -> None:
+    if config.engine.kind not in ("vllm", "hf"):
+        raise ConfigError(f"engine.kind: got {config.engine.kind!r}; training needs the sampled tokens of vllm or hf")
+    if algorithm.fault_groups and config.fault_policy.name == "none":
+        raise ConfigError("fault_policy=none has no fault for algorithm.fault_groups; set algorithm.fault_groups=0")
+    source = model_folder(config)
+    scene = build_scene(config, "train")
+    module = build_module(config, algorithm, source)
+    engine = build_engine(config, scene.codec)
+    log = TrainingLog(folder, identity_of(config, folder))
+
+    def record(slot: Slot, outcome: Outcome) -> None:
+        if isinstance(outcome, EpisodeGroup):
+            log.add(slot.slot_id, outcome)
+
+    with progress("RL steps", every_note=True) as report:
+        callback = build_callback(scene, algorithm, engine, folder, record, report)
+        run_grpo(
+            module,
+            callback,
+            folder=folder / "checkpoints",
+            steps=algorithm.steps,
+            accelerator="gpu" if config.hardware.gpus else "cpu",
+            logger=build_logger(config, folder),
+        )
+    export_model(module.model, folder / EXPORT, source=source)
+    rows = log.finish(scene.tasks, about=about(config, scene.task_set))
+    print(f"{algorithm.steps} RL steps, {len(rows)} episodes; {folder / EXPORT}", flush=True)
+
+
+def build_module(config: RunConfig, algorithm: GrpoConfig, source: Path) -> GrpoModule:
+    attn = cast(Attention, config.model.attn)
+    torch.manual_seed(config.seed)
+    settings = GrpoSettings(
+        lr=algorithm.lr,
+        loss=PolicyLoss(
+            clip_low=algorithm.clip_low,
+            clip_high=algorithm.clip_high,
+            kl_coef=algorithm.kl_coef,
+            tis_cap=algorithm.tis_cap,
+        ),
+        temperature=algorithm.temperature,
+        ppo_epochs=algorithm.ppo_epochs,
+        max_grad_norm=algorithm.max_grad_norm,
+        micro_batch_tokens=algorithm.micro_batch_tokens,
+        compute=COMPUTE[config.hardware.precision],
+        seed=config.seed,
+    )
+    reference = load_model(source, attn=attn) if algorithm.kl_coef else None
+    return GrpoModule(load_model(source, attn=attn), reference, settings)
+
+
+def build_callback(
+    scene: Scene, algorithm: GrpoConfig, engine: Any, folder: Path, record: Record, report: Report
+) -> RolloutCallback:
+    config, weights = scene.config, weights_of(scene.config)
+    norm = cast(NormKind, config.reward_norm.kind)
+    progress_kind = cast(ProgressKind, config.reward.progress)
+    task_ids = list(scene.tasks)
+    scheduler = build_scheduler(config)
+    collector = GroupCollector(
+        scene.setup(cast(Policy, engine), temperature=algorithm.temperature),
+        scene.tasks,
+        scheduler,
+        group_size=algorithm.group_size,
+        concurrency=max(1, config.engine.concurrency // algorithm.group_size),
+        max_failures=config.gym.max_consecutive_failures,
+    )
+    settings = SamplerSettings(
+        clean_groups=algorithm.clean_groups,
+        fault_groups=algorithm.fault_groups,
+        group_size=algorithm.group_size,
+        delay_steps=algorithm.delay_steps,
+        max_attempts=algorithm.max_attempts,
+        on_underfill=cast(Underfill, algorithm.on_underfill),
+        seed=config.seed,
+    )
+    return RolloutCallback(
+        policy=engine,
+        sampler=Sampler({"clean": task_ids, "fault": task_ids}, settings, weights=weights, norm=norm),
+        collector=collector,
+        rules=CreditRules(
+            weights=weights,
+            progress=progress_kind,
+            norm=norm,
+            quality_credit=cast(QualityCredit, config.reward_norm.quality_credit),
+        ),
+        tags=CallTags(open_id=scene.codec.call_open_id, close_id=scene.codec.call_close_id),
+        probe=build_probe(scene),
+        folder=folder / "checkpoints",
+        settings=RlSettings(steps=algorithm.steps),
+        scheduler=scheduler,
+        record=record,
+        report=report,
+    )
+
+
+def build_probe(scene: Scene) -> Probe:
+    """The openings of a few training tasks: longer than a cache block, and what rollouts really start from."""
+    tasks = list(scene.tasks.values())[:NUM_PROBES]
+    prompts = tuple(tuple(scene.codec.start(task, ()).token_ids) for task in tasks)
+    return Probe(prompts=prompts, max_diff_nats=scene.config.engine.max_probe_diff)
+
+
+def identity_of(config: RunConfig, folder: Path) -> RunIdentity:
+    return RunIdentity(
+        run=folder.name,
+        model=config.model.name,
+        stage="rl",
+        split="train",
+        seed=config.seed,
+        policy_mode="sampled",
+        weights=weights_of(config),
+        progress=cast(ProgressKind, config.reward.progress),
+    )

@@ -1,0 +1,54 @@
+"""What training sampled, in the same files as an evaluation: groups in as they finish, rows and trajectories out.
+
+A line per episode, named by its slot and member, so that a group which a resumed run hands over again is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from robustops.core.episode import EpisodeGroup
+from robustops.core.tables import SCHEMA_VERSION, EpisodeRow, append_line, read_lines, write_episodes, write_json
+from robustops.core.task import Task
+from robustops.rollout.rows import RunIdentity, row_of
+from robustops.rollout.run_folder import ROWS, RUN, TRAJECTORIES, cut_unfinished_line
+from robustops.rollout.trajectory import dump_episode, load_episode
+
+
+class TrainingLog:
+    """Appends to `<folder>/trajectories.jsonl`; `finish` writes the rows and run.json beside it."""
+
+    def __init__(self, folder: Path, identity: RunIdentity) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._identity = identity
+        self._path = folder / TRAJECTORIES
+        self._written: set[tuple[str, int]] = set()
+        if self._path.is_file():
+            cut_unfinished_line(self._path)
+            self._written = {_key(line["source"]) for line in read_lines(self._path)}
+
+    def add(self, slot_id: str, group: EpisodeGroup) -> None:
+        for member, episode in enumerate(group.episodes):
+            source = {"slot": slot_id, "member": member, "group": group.group_id, "run": self._identity.run}
+            if _key(source) not in self._written:
+                append_line(self._path, dump_episode(episode, source=source))
+                self._written.add(_key(source))
+
+    def finish(self, tasks: Mapping[str, Task], *, about: Mapping[str, Any]) -> list[EpisodeRow]:
+        rows = []
+        for line in read_lines(self._path):
+            episode = load_episode(line)
+            rows.append(row_of(episode, tasks[episode.case.task_id], self._identity))
+        write_episodes(self._folder / ROWS, rows)
+        identity = asdict(self._identity)
+        facts = {name: identity[name] for name in ("run", "model", "stage", "split", "seed", "policy_mode")}
+        write_json(self._folder / RUN, {**about, "schema_version": SCHEMA_VERSION, **facts, "num_episodes": len(rows)})
+        return rows
+
+
+def _key(source: Mapping[str, Any]) -> tuple[str, int]:
+    return source["slot"], source["member"]
