@@ -9,10 +9,11 @@ from typing import cast
 
 from robustops.compose.progress import progress
 from robustops.config import RunConfig
-from robustops.core.errors import TaskError
+from robustops.core.errors import SplitError, TaskError
+from robustops.core.tables import read_listing
 from robustops.core.task import Part, Task, ToolMode
 from robustops.data.synth.generate import generate
-from robustops.data.task_set import TaskSet
+from robustops.data.task_set import COMMITTED_SPLIT, TaskSet
 from robustops.data.tool_modes import with_distractors
 from robustops.gym.session import Gym
 
@@ -29,7 +30,19 @@ def open_task_set(config: RunConfig) -> TaskSet:
                 "or use split=synthetic"
             )
         make_task_set(config, root)
+    refuse_other_tasks(root)
     return TaskSet.load(root)
+
+
+def refuse_other_tasks(root: Path) -> None:
+    """Raise SplitError for a set that claims the committed set's recipe and is not that set."""
+    found, _ = read_listing(root / "split.jsonl", kind="split")
+    committed, _ = read_listing(COMMITTED_SPLIT, kind="split")
+    if found.source == committed.source and found.sha256 != committed.sha256:
+        raise SplitError(
+            f"{root}/split.jsonl: hash {found.sha256[:12]}, the committed manifest of the same recipe has "
+            f"{committed.sha256[:12]}; another version generated it: remove {root}, it is generated again"
+        )
 
 
 def make_task_set(config: RunConfig, root: Path) -> None:
