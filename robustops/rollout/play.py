@@ -141,6 +141,7 @@ class _Game:
     member: int
     answer: str = ""
     is_hashable: bool = True
+    latest_hash: str = ""  # nothing but our own calls changes the state, and a remote hash is a dump
 
     async def run(self, start: Start | None) -> Episode:
         dialogue = Dialogue(self.codec, self.task, selected_tools(self.task, self.session.tools))
@@ -228,7 +229,7 @@ class _Game:
 
     async def _execute(self, turn: Turn, call: ToolCall) -> Turn:
         await self.hooks.before_call(self.session, tuple(self.record.turns))
-        hash_before = await self._hash()
+        hash_before = self.latest_hash or await self._hash()
         shown = await self._in_time(self.session.call(call.name, call.arguments), self.limits.call_timeout_s)
         hash_after = await self._hash()
         injection = self.session.last if isinstance(self.session, Injector) else None
@@ -263,10 +264,10 @@ class _Game:
         """Empty where the gym cannot tell: unknown, which is evidence of nothing."""
         if self.is_hashable:
             try:
-                return await self.session.state_hash()
+                self.latest_hash = await self.session.state_hash()
             except SnapshotUnsupported:
-                self.is_hashable = False
-        return ""
+                self.is_hashable, self.latest_hash = False, ""
+        return self.latest_hash
 
     async def _verdict(self) -> Verdict:
         calls = [turn.call for turn in self.record.turns if turn.call and turn.shown and turn.shown.executed]

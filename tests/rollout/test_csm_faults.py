@@ -1,11 +1,12 @@
 """Every kind of fault on the real csm engine: it strikes, it keeps its promises, and it can be recovered from."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 import pytest
+from aiohttp.test_utils import TestServer
 from csm_stage import CsmStage, build_stage
 
 from robustops.agent.scripted import ScriptedExpert, ScriptedNaive
@@ -13,6 +14,9 @@ from robustops.core.episode import EpisodeGroup
 from robustops.faults.catalogue import KINDS
 from robustops.faults.manifest import read_manifest, write_manifest
 from robustops.faults.scheduler import Scheduler
+from robustops.gym.client import HttpGym
+from robustops.gym.public import BY_DOMAIN
+from robustops.gym.server import make_app
 from robustops.rollout.evaluate import Evaluation, freeze, paired_cases
 from robustops.rollout.groups import GroupCollector
 from robustops.rollout.rows import RunIdentity
@@ -95,3 +99,26 @@ async def test_fault_groups_share_their_state_on_the_real_engine(stage: CsmStage
             assert first.call is None or first.hash_before == group.boundary.state_hash
             assert episode.end is not None
             assert episode.end.strict
+
+
+async def test_the_same_rows_come_over_http(stage: CsmStage, tmp_path: Path) -> None:
+    """Snapshots there are dumps, sessions are seeded databases; what the agent meets is the same."""
+    codec = stage.codec()
+    setup = stage.setup(ScriptedExpert(stage.task_set.plans, codec), codec)
+    tasks = dict(list(stage.tasks.items())[:4])
+    results = []
+    async with TestServer(make_app("csm"), host="127.0.0.1") as server:
+        remote = HttpGym({BY_DOMAIN["csm"].name: str(server.make_url(""))})
+        for number, gym in enumerate((stage.gym, remote)):
+            evaluation = Evaluation(
+                setup=replace(setup, gym=gym),
+                tasks=tasks,
+                identity=IDENTITY,
+                folder=tmp_path / str(number),
+                scheduler=Scheduler(("throttled", "lost_ack"), seed=1),
+            )
+            rows = await evaluation.run(paired_cases(list(tasks.values())))
+            results.append([replace(row, wall_s=0.0) for row in rows])
+        await remote.close()
+    assert results[0] == results[1]
+    assert sum(row.fault_hit for row in results[1]) == 4
