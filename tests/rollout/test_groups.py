@@ -1,73 +1,19 @@
 """Groups for training: members share one start and nothing else; fault groups share one post-fault state."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from typing import Any, Literal
-from zlib import crc32
+from typing import Any
 
 import pytest
-from desk_agent import DeskCodec, DeskPolicy, call_text, careful, careless
-from desk_gym import DeskGym, DeskSession, desk_task, desk_verify, reply
+from desk_agent import DeskPolicy, call_text, careful, careless
+from desk_groups import TASKS, DeskSlot, collector_for, names, one_group
+from desk_gym import DeskGym, desk_verify
 
-from robustops.agent.policy import Prompt, Sampling
-from robustops.core.episode import Checkpoint, Episode, EpisodeGroup, ToolResult
-from robustops.core.errors import GymError, GymUnavailable
-from robustops.core.task import Task
+from robustops.agent.policy import Prompt
+from robustops.core.episode import Episode, EpisodeGroup
 from robustops.faults.catalogue import CapRange
-from robustops.faults.scheduler import Scheduler
-from robustops.rollout.groups import GroupCollector, Outcome, Rejection
-from robustops.rollout.play import Limits
+from robustops.rollout.groups import Rejection
 from robustops.rollout.rows import RunIdentity, row_of
 from robustops.rollout.score import score
-from robustops.rollout.setup import Setup
-
-LIMITS = Limits(max_context_tokens=20_000, reserve_tokens=200, max_turns=12, max_tokens_per_turn=400)
-TASKS = {
-    f"desk/{number}": desk_task(f"desk/{number}", account=account, title=f"case {number}")
-    for number, account in enumerate(["Acme", "Birch", "Cedar", "Acme", "Birch", "Cedar"], start=1)
-}
-
-
-@dataclass(frozen=True)
-class DeskSlot:
-    flow: Literal["clean", "fault"]
-    task_id: str = "desk/1"
-    boundary: Checkpoint | None = None
-
-
-def collector_for(
-    policy: DeskPolicy,
-    subtypes: tuple[str, ...],
-    *,
-    gym: Any = None,
-    caps: Mapping[str, CapRange] | None = None,
-    verify: Any = desk_verify,
-    **options: Any,
-) -> GroupCollector:
-    setup = Setup(
-        gym=gym or DeskGym(),
-        policy=policy,
-        codec=DeskCodec(),
-        verify=verify,
-        limits=LIMITS,
-        sampling=Sampling(),
-        seed=11,
-    )
-    return GroupCollector(setup, TASKS, Scheduler(subtypes, seed=11, caps=caps or {}), **options)
-
-
-async def one_group(
-    policy: DeskPolicy, flow: Literal["clean", "fault"], *subtypes: str, **options: Any
-) -> EpisodeGroup:
-    (outcome,) = await collector_for(policy, subtypes, **options).collect([DeskSlot(flow)])
-    assert isinstance(outcome, EpisodeGroup), outcome
-    return outcome
-
-
-def names(episode: Episode) -> list[str | None]:
-    return [turn.call.name if turn.call else None for turn in episode.turns]
 
 
 async def test_a_clean_group_is_one_start_played_four_times() -> None:
@@ -217,120 +163,6 @@ async def test_a_saved_boundary_is_resumed_under_the_current_policy() -> None:
         assert new.turns[2].hash_before == old.turns[2].hash_before
         assert [turn.weight_version for turn in new.generated] == [8, 8]
     assert collector.scheduler.state()["counts"] == {}  # no new injection was decided
-
-
-class MoodyGym(DeskGym):
-    """Every creation carries another random remark: no replay of it can be equal."""
-
-    @asynccontextmanager
-    async def open(self, task: Task) -> AsyncIterator[DeskSession]:
-        yield Moody()
-
-
-class Moody(DeskSession):
-    num_replies = 0
-
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
-        result = await super().call(name, arguments)
-        Moody.num_replies += 1
-        value = json.loads(result.text)
-        return reply(json.dumps({**value, "remark": Moody.num_replies})) if isinstance(value, dict) else result
-
-
-async def test_a_replay_that_differs_is_refused_with_the_difference() -> None:
-    collector = collector_for(DeskPolicy(careful), ("lost_ack", "throttled"), gym=MoodyGym())
-    (outcome,) = await collector.collect([DeskSlot("fault")])
-    assert isinstance(outcome, Rejection)
-    assert outcome.reason == "infrastructure"
-    assert "native reply differs at character" in outcome.detail
-    assert "remark" in outcome.detail
-    assert collector.scheduler.state()["counts"] == {}
-
-
-class ForgetfulGym(DeskGym):
-    """Restoring brings back the tables but one row."""
-
-    @asynccontextmanager
-    async def open(self, task: Task) -> AsyncIterator[DeskSession]:
-        yield Forgetful()
-
-
-class Forgetful(DeskSession):
-    async def restore(self, snapshot: bytes) -> None:
-        await super().restore(snapshot)
-        self._rows("DELETE FROM support_case WHERE case_id = 3")
-
-
-async def test_a_state_that_does_not_come_back_is_refused() -> None:
-    (outcome,) = await collector_for(DeskPolicy(careful), ("throttled",), gym=ForgetfulGym()).collect(
-        [DeskSlot("fault")]
-    )
-    assert isinstance(outcome, Rejection)
-    assert "restored state differs" in outcome.detail
-
-
-async def test_one_failing_member_discards_the_whole_group() -> None:
-    def decide(prompt: Prompt) -> str:
-        if prompt.case_id.endswith("|2") and prompt.turn == 1:
-            raise GymUnavailable("lost")
-        return careful(prompt)
-
-    (outcome,) = await collector_for(DeskPolicy(decide), ()).collect([DeskSlot("clean")])
-    assert outcome == Rejection(task_id="desk/1", flow="clean", reason="infrastructure", detail="1 of 4 members: lost")
-
-
-async def test_a_dead_gym_stops_the_run_with_one_line() -> None:
-    collector = collector_for(DeskPolicy(careful), (), gym=DeskGym(failures=10_000), max_failures=3)
-    slots = [DeskSlot("clean", task_id) for task_id in TASKS]
-    with pytest.raises(GymError, match="3 episodes in a row failed") as failure:
-        await collector.collect(slots)
-    assert "\n" not in str(failure.value)
-
-
-SLOTS = [DeskSlot("fault" if number % 2 else "clean", f"desk/{number}") for number in (1, 2, 3, 4, 5, 6, 1, 3, 5)]
-
-
-def timeless(outcome: Outcome) -> Any:
-    """An outcome without its clock readings."""
-    if isinstance(outcome, Rejection):
-        return outcome
-    episodes = [
-        replace(e, wall_s=0.0, turns=tuple(replace(turn, policy_s=0.0) for turn in e.turns)) for e in outcome.episodes
-    ]
-    return (outcome.group_id, outcome.condition, episodes, outcome.boundary and outcome.boundary.plan)
-
-
-async def test_order_and_plans_do_not_depend_on_who_finishes_first() -> None:
-    subtypes = ("throttled", "lost_ack", "unavailable")
-    results = []
-    for concurrency, slowness in ((1, 0), (3, 1), (9, 7)):
-        policy = DeskPolicy(careful, yields=lambda prompt, s=slowness: s * (crc32(prompt.case_id.encode()) % 5))  # type: ignore[misc]
-        order: list[int] = []
-        outcomes = await collector_for(policy, subtypes, concurrency=concurrency).collect(
-            SLOTS,
-            step=4,
-            journal=lambda index, outcome, order=order: order.append(index),  # type: ignore[misc]
-        )
-        assert sorted(order) == list(range(len(SLOTS)))
-        results.append([timeless(outcome) for outcome in outcomes])
-    assert results[0] == results[1] == results[2]
-    planned = [entry[3].subtype for entry in results[0] if entry[3]]
-    assert {subtype: planned.count(subtype) for subtype in subtypes} == {
-        "throttled": 2,
-        "lost_ack": 2,
-        "unavailable": 2,
-    }
-
-
-async def test_a_resumed_process_counts_what_the_earlier_one_injected() -> None:
-    first = collector_for(DeskPolicy(careful), ("throttled", "lost_ack"))
-    groups = await first.collect([slot for slot in SLOTS if slot.flow == "fault"])
-    second = collector_for(DeskPolicy(careful), ("throttled", "lost_ack"))
-    for group in groups:
-        assert isinstance(group, EpisodeGroup)
-        second.count(group)
-    assert second.scheduler.state() == first.scheduler.state()
-    assert sum(first.scheduler.state()["counts"].values()) == 6
 
 
 def test_a_group_of_one_is_refused() -> None:

@@ -1,0 +1,62 @@
+"""A group collector on the desk, for tests of groups."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from desk_agent import DeskCodec, DeskPolicy
+from desk_gym import DeskGym, desk_task, desk_verify
+
+from robustops.agent.policy import Sampling
+from robustops.core.episode import Checkpoint, Episode, EpisodeGroup
+from robustops.faults.catalogue import CapRange
+from robustops.faults.scheduler import Scheduler
+from robustops.rollout.groups import GroupCollector
+from robustops.rollout.play import Limits
+from robustops.rollout.setup import Setup
+
+LIMITS = Limits(max_context_tokens=20_000, reserve_tokens=200, max_turns=12, max_tokens_per_turn=400)
+TASKS = {
+    f"desk/{number}": desk_task(f"desk/{number}", account=account, title=f"case {number}")
+    for number, account in enumerate(["Acme", "Birch", "Cedar", "Acme", "Birch", "Cedar"], start=1)
+}
+
+
+@dataclass(frozen=True)
+class DeskSlot:
+    flow: Literal["clean", "fault"]
+    task_id: str = "desk/1"
+    boundary: Checkpoint | None = None
+
+
+def collector_for(
+    policy: DeskPolicy,
+    subtypes: tuple[str, ...],
+    *,
+    gym: Any = None,
+    caps: Mapping[str, CapRange] | None = None,
+    verify: Any = desk_verify,
+    **options: Any,
+) -> GroupCollector:
+    setup = Setup(
+        gym=gym or DeskGym(),
+        policy=policy,
+        codec=DeskCodec(),
+        verify=verify,
+        limits=LIMITS,
+        sampling=Sampling(),
+        seed=11,
+    )
+    return GroupCollector(setup, TASKS, Scheduler(subtypes, seed=11, caps=caps or {}), **options)
+
+
+async def one_group(
+    policy: DeskPolicy, flow: Literal["clean", "fault"], *subtypes: str, **options: Any
+) -> EpisodeGroup:
+    (outcome,) = await collector_for(policy, subtypes, **options).collect([DeskSlot(flow)])
+    assert isinstance(outcome, EpisodeGroup), outcome
+    return outcome
+
+
+def names(episode: Episode) -> list[str | None]:
+    return [turn.call.name if turn.call else None for turn in episode.turns]
