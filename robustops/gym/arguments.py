@@ -38,11 +38,25 @@ class ArgumentChecker:
             checked: dict[str, Any] = self._validator.validate_python(dict(arguments))
         except ValidationError as error:
             raise ArgumentError([self._report(dict(item)) for item in error.errors(include_url=False)]) from None
+        if unreadable := [self._report(_not_unicode(n, v)) for n, v in checked.items() if not _is_unicode(v)]:
+            raise ArgumentError(unreadable)
         return {name: value for name, value in checked.items() if value is not None}
 
     def _report(self, item: dict[str, Any]) -> dict[str, Any]:
         report = {"type": item["type"], "loc": [self._place, *item["loc"]], "msg": item["msg"], "input": item["input"]}
         return {**report, "ctx": item["ctx"]} if "ctx" in item else report
+
+
+def _is_unicode(value: Any) -> bool:
+    """False for text with a lone surrogate, which JSON can spell and no database can store."""
+    if not isinstance(value, str) or value.isascii():
+        return True
+    return not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def _not_unicode(name: str, value: str) -> dict[str, Any]:
+    message = "Input should be a valid string, unable to parse raw data as a unicode string"
+    return {"type": "string_unicode", "loc": (name,), "msg": message, "input": value}
 
 
 def _param_schema(param: Param) -> CoreSchema:

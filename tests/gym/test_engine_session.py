@@ -91,6 +91,14 @@ async def test_digits_in_quotes_pass_for_a_number(session):
     assert json.loads((await session.call("find_product_by_id", {"product_id": "2"})).text)["product_id"] == 2
 
 
+@pytest.mark.parametrize("name", ["find_user_by_email", "find_user"])
+async def test_text_that_is_no_unicode_is_an_argument_report(session, name):
+    (field,) = load_domain("csm").tools[name].input_schema["required"]
+    result = await session.call(name, {field: "Ada \ud800"})
+    assert result.is_error
+    assert f"'type': 'string_unicode', 'loc': ['query', '{field}']" in result.text
+
+
 async def test_what_is_not_found_is_an_empty_reply_and_no_error(session):
     one = await session.call("find_account", {"name": "Nor"})
     many = await session.call("find_contracts", {"contract_id": 99})
@@ -99,6 +107,11 @@ async def test_what_is_not_found_is_an_empty_reply_and_no_error(session):
 
 async def test_a_name_with_wildcards_is_taken_literally(session):
     assert (await session.call("find_products", {"name": "%"})).text == "[]"
+
+
+async def test_a_unique_field_may_be_set_to_the_value_it_has(session):
+    result = await session.call("update_account_details", {"account_id": 1, "name": "Nord", "active": False})
+    assert json.loads(result.text)["active"] == 0
 
 
 async def test_ids_are_not_used_again_after_a_delete(session):
