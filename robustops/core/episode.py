@@ -189,3 +189,4 @@ class EpisodeGroup:
     condition: Literal["clean", "fault"]
     episodes: tuple[Episode, ...]
     boundary: Checkpoint | None = None  # fault groups: the shared post-fault start, kept for a later visit
+    is_resumed: bool = False  # the boundary was saved at an earlier visit: no new fault was injected for this group

@@ -97,7 +97,7 @@ class GroupCollector:
 
     def count(self, group: EpisodeGroup) -> None:
         """Tell the scheduler of a fault group that an earlier, interrupted process had collected."""
-        if group.boundary is not None and group.boundary.plan is not None:
+        if group.boundary is not None and group.boundary.plan is not None and not group.is_resumed:
             task = self._task(group.episodes[0].case.task_id)
             self.scheduler.record(group.boundary.plan.subtype, _stratum(task))
 
@@ -144,7 +144,13 @@ class GroupCollector:
             self._breaker.see(episode)
         if failed := [episode for episode in episodes if episode.stop_reason == "infrastructure"]:
             return _infrastructure(slot, f"{len(failed)} of {len(episodes)} members: {failed[0].error}")
-        return EpisodeGroup(group_id=group_id, condition=slot.flow, episodes=tuple(episodes), boundary=checkpoint)
+        return EpisodeGroup(
+            group_id=group_id,
+            condition=slot.flow,
+            episodes=tuple(episodes),
+            boundary=checkpoint,
+            is_resumed=slot.boundary is not None,
+        )
 
     def _task(self, task_id: str) -> Task:
         if task_id not in self._tasks:

@@ -158,10 +158,12 @@ async def test_a_saved_boundary_is_resumed_under_the_current_policy() -> None:
     (again,) = await collector.collect([DeskSlot("fault", boundary=group.boundary)], step=10)
     assert isinstance(again, EpisodeGroup)
     assert again.boundary == group.boundary
+    assert (group.is_resumed, again.is_resumed) == (False, True)
     for old, new in zip(group.episodes, again.episodes, strict=True):
         assert new.turns[:2] == old.turns[:2]
         assert new.turns[2].hash_before == old.turns[2].hash_before
         assert [turn.weight_version for turn in new.generated] == [8, 8]
+    collector.count(again)
     assert collector.scheduler.state()["counts"] == {}  # no new injection was decided
 
 
