@@ -104,7 +104,7 @@ def _load(folder: Path, dtype: Dtype, device: str) -> PreTrainedModel:
     except Exception as error:  # whatever a loader or driver throws, the run has no policy
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise PolicyError(f"transformers could not load '{folder}': {reason}") from error
-    model.eval()
+    model.train(False)
     return model
 
 

@@ -31,9 +31,12 @@ class SavedState:
 def save_state(folder: Path, step: int, state: Mapping[str, Any]) -> Path:
     """Write the state after `step` optimiser steps; older ones go once this one is safely on disk.
 
+    One of a later step was damaged, since the run went on from before it: it goes too, like what a kill left half done.
     Raises TableError when the disk refuses: the previous state is then still there.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    for leftover in folder.glob("step-*.partial"):
+        leftover.unlink()
     path = folder / f"step-{step:06d}.pt"
     partial = path.with_suffix(f".{os.getpid()}.partial")
     try:
@@ -48,8 +51,10 @@ def save_state(folder: Path, step: int, state: Mapping[str, Any]) -> Path:
         ) from error
     finally:
         partial.unlink(missing_ok=True)
-    for old in _paths(folder)[NUM_KEPT:]:
-        old.unlink()
+    kept = [found for found in _paths(folder) if _step(found) <= step][:NUM_KEPT]
+    for found in _paths(folder):
+        if found not in kept:
+            found.unlink()
     return path
 
 
@@ -58,8 +63,9 @@ def load_latest(folder: Path) -> SavedState | None:
     for path in _paths(folder):
         try:
             state = torch.load(path, map_location="cpu", weights_only=True)
-        except (OSError, RuntimeError, EOFError, pickle.UnpicklingError, ValueError) as error:
-            log.warning("%s is damaged (%s); going on from the checkpoint before it", path, str(error).split("\n")[0])
+        except (OSError, RuntimeError, EOFError, pickle.UnpicklingError, ValueError, KeyError) as error:
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            log.warning("%s is damaged (%s); going on from the checkpoint before it", path, reason)
             continue
         return SavedState(step=_step(path), state=state)
     return None

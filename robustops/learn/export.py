@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Literal
 
 import torch
+from safetensors import SafetensorError
 from transformers import PreTrainedModel
 
+from robustops.core.errors import TableError
 from robustops.learn.model import named_weights
 
 TOKENIZER_FILES = (
@@ -27,23 +29,46 @@ TOKENIZER_FILES = (
 def export_model(
     model: PreTrainedModel, folder: Path, *, source: Path, dtype: Literal["float32", "bfloat16"] = "float32"
 ) -> Path:
-    """Write `folder` whole or not at all; an older export there is replaced. `source`: where the tokenizer is."""
+    """Write `folder` whole or not at all; an older export there is replaced. `source`: where the tokenizer is.
+
+    Raises TableError when the disk refuses: an older export is then still there.
+    """
     partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     shutil.rmtree(partial, ignore_errors=True)
+    try:
+        _write(model, partial, source, dtype)
+        _replace(folder, partial)
+    except (OSError, SafetensorError) as error:
+        raise TableError(
+            f"{folder}: the model could not be written ({error}); free disk space and run the same command again"
+        ) from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return folder
+
+
+def _write(model: PreTrainedModel, folder: Path, source: Path, dtype: str) -> None:
     state = {name: tensor.detach().to("cpu", getattr(torch, dtype)) for name, tensor in named_weights(model).items()}
-    model.save_pretrained(partial, state_dict=state, safe_serialization=True)
+    model.save_pretrained(folder, state_dict=state)
     for name in TOKENIZER_FILES:
         if (source / name).is_file():
-            shutil.copy2(source / name, partial / name)
-    _set_dtype(partial / "config.json", dtype)
-    if folder.exists():
-        old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
-        folder.rename(old)
-        partial.rename(folder)
-        shutil.rmtree(old)
-    else:
-        partial.rename(folder)
-    return folder
+            shutil.copy2(source / name, folder / name)
+    _set_dtype(folder / "config.json", dtype)
+
+
+def _replace(folder: Path, new: Path) -> None:
+    """Folders cannot be swapped in one system call everywhere; should the second rename fail, the first is undone."""
+    if not folder.exists():
+        new.rename(folder)
+        return
+    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+    folder.rename(old)
+    try:
+        new.rename(folder)
+    except OSError:
+        old.rename(folder)
+        raise
+    shutil.rmtree(old)
 
 
 def _set_dtype(path: Path, dtype: str) -> None:

@@ -8,6 +8,7 @@ Shapes: N rows, T longest row (padding at the end), K wanted tokens in row-major
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -41,9 +42,9 @@ def load_model(folder: Path, *, attn: Attention = "sdpa", checkpoint_activations
         model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
             str(folder), dtype=torch.float32, attn_implementation=attn, local_files_only=True
         )
-    except (OSError, ValueError, ImportError) as error:
-        raise ConfigError(f"model.path: {folder} cannot be loaded: {str(error).splitlines()[0]}") from error
-    model.config.use_cache = False
+    except Exception as error:  # a damaged file shows as any of a dozen types of four libraries
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise ConfigError(f"model.path: {folder} cannot be loaded: {reason}") from error
     if checkpoint_activations:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     model.train()
@@ -52,10 +53,18 @@ def load_model(folder: Path, *, attn: Attention = "sdpa", checkpoint_activations
 
 def named_weights(model: PreTrainedModel) -> dict[str, Tensor]:
     """Every weight once, under its checkpoint name: a tied head is the embedding, not a second tensor."""
-    weights = dict(model.state_dict())
-    if model.config.tie_word_embeddings:
-        weights.pop("lm_head.weight", None)
-    return weights
+    weights: dict[int, tuple[str, Tensor]] = {}
+    for name, tensor in model.state_dict().items():
+        weights.setdefault(tensor.data_ptr(), (name, tensor))
+    return dict(weights.values())
+
+
+def load_named_weights(model: PreTrainedModel, weights: Mapping[str, Tensor]) -> None:
+    """The inverse of `named_weights`. Raises ValueError unless the names are the model's."""
+    expected = named_weights(model).keys()
+    if expected != weights.keys():
+        raise ValueError(f"weights of another model: {sorted(expected ^ weights.keys())[:3]} are in one of them only")
+    model.load_state_dict(dict(weights), strict=False)  # not strict: the other name of a tied weight is left out
 
 
 def token_logprobs(

@@ -23,7 +23,7 @@ from transformers import PreTrainedModel
 from robustops.core.errors import RobustopsError
 from robustops.learn.checkpoint import save_state
 from robustops.learn.micro_batch import split_by_tokens
-from robustops.learn.model import token_logprobs
+from robustops.learn.model import load_named_weights, named_weights, token_logprobs
 from robustops.learn.sft_order import epoch_batches
 from robustops.learn.supervision import steps_per_epoch, supervised_loss
 
@@ -45,7 +45,8 @@ class WeightedTokens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SftSettings:
-    """`schedule`: after `warmup_steps` linear steps, constant or a cosine down to zero at the last step."""
+    """`schedule`: after `warmup_steps` linear steps, constant or half a cosine, at zero where the step after the last
+    would be."""
 
     epochs: int
     lr: float
@@ -93,6 +94,7 @@ class SftModule(lightning.LightningModule):
         self.steps_in_epoch = steps_per_epoch(len(self.samples), settings.batch_size)
         self.num_steps = self.steps_in_epoch * settings.epochs
         self.first_step = 0
+        self._optimiser_state: dict[str, Any] | None = None
         self.best_loss = math.inf
         self.best_weights: dict[str, Tensor] = {}
         self.last_loss = math.nan
@@ -110,15 +112,16 @@ class SftModule(lightning.LightningModule):
         for loss in self._losses(batch):
             self.manual_backward(loss)
             total += float(loss.detach())
-        if not math.isfinite(total):
+        norm = float(clip_grad_norm_(self.model.parameters(), self.settings.max_grad_norm))
+        if not math.isfinite(total) or not math.isfinite(norm):
             raise DivergedError(
-                f"step {step + 1}: the loss is {total}; demonstrations {', '.join(sample.source for sample in batch)}; "
+                f"step {step + 1}: the loss is {total}, its gradient {norm}; demonstrations "
+                f"{', '.join(sample.source for sample in batch)}; "
                 "lower algorithm.lr, or look at them with `python -m robustops.show trajectory`"
             )
-        norm = clip_grad_norm_(self.model.parameters(), self.settings.max_grad_norm)
         optimiser.step()  # type: ignore[union-attr]
         self.last_loss = total
-        self._after_step(step + 1, float(norm))
+        self._after_step(step + 1, norm)
 
     def _losses(self, batch: Sequence[WeightedTokens]) -> Iterator[Tensor]:
         for indices in split_by_tokens([len(sample.token_ids) for sample in batch], self.settings.micro_batch_tokens):
@@ -146,9 +149,10 @@ class SftModule(lightning.LightningModule):
         if is_epoch_end:
             loss = self.monitoring_loss()
             metrics["sft/monitoring_loss"] = loss
-            if not loss >= self.best_loss:
+            if loss < self.best_loss:
                 self.best_loss = loss
-                self.best_weights = {name: tensor.detach().clone() for name, tensor in self.model.state_dict().items()}
+                weights = named_weights(self.model).items()
+                self.best_weights = {name: tensor.detach().to("cpu", copy=True) for name, tensor in weights}
         if is_epoch_end or step % self.settings.save_every_steps == 0:
             save_state(self.checkpoints, step, self.saved_state())
         if self.logger is not None:
@@ -158,8 +162,9 @@ class SftModule(lightning.LightningModule):
     def saved_state(self) -> dict[str, Any]:
         optimiser = self.optimizers()
         return {
-            "model": self.model.state_dict(),
+            "model": named_weights(self.model),
             "optimiser": optimiser.state_dict(),  # type: ignore[union-attr]
+            "last_loss": self.last_loss,
             "best_loss": self.best_loss,
             "best_weights": self.best_weights,
         }
@@ -167,18 +172,19 @@ class SftModule(lightning.LightningModule):
     def resume(self, step: int, state: dict[str, Any]) -> None:
         """Go on after `step`. The optimiser's part is loaded when training starts."""
         self.first_step = step
-        self.model.load_state_dict(state["model"])
+        load_named_weights(self.model, state["model"])
+        self.last_loss = state["last_loss"]
         self.best_loss, self.best_weights = state["best_loss"], state["best_weights"]
         self._optimiser_state = state["optimiser"]
 
     def on_fit_start(self) -> None:
-        if self.first_step:
+        if self._optimiser_state is not None:
             self.optimizers().load_state_dict(self._optimiser_state)  # type: ignore[union-attr]
 
     def keep_best(self) -> None:
-        """Put the weights of the epoch with the lowest monitoring loss into the model."""
+        """Put the weights of the epoch with the lowest monitoring loss into the model; the last ones without any."""
         if self.best_weights:
-            self.model.load_state_dict(self.best_weights)
+            load_named_weights(self.model, self.best_weights)
 
     def train_dataloader(self) -> DataLoader[list[WeightedTokens]]:
         lengths = [len(sample.token_ids) for sample in self.samples]
