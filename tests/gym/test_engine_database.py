@@ -22,11 +22,16 @@ def database():
 
 def test_a_failed_transaction_takes_back_all_of_its_writes(database):
     digest, next_key = database.digest(), database.next_sequence("user_group")
-    with pytest.raises(RuntimeError, match="halfway"), database.transaction():
-        database.insert(GROUP, {"group_id": next_key, "name": "Night"})
-        database.update(GROUP, 1, {"name": "Day"})
-        database.delete(GROUP, " WHERE group_id = ?", (2,))
-        raise RuntimeError("halfway")
+
+    def fail_halfway():
+        with database.transaction():
+            database.insert(GROUP, {"group_id": next_key, "name": "Night"})
+            database.update(GROUP, 1, {"name": "Day"})
+            database.delete(GROUP, " WHERE group_id = ?", (2,))
+            raise RuntimeError("halfway")
+
+    with pytest.raises(RuntimeError, match="halfway"):
+        fail_halfway()
     assert database.digest() == digest
     assert database.next_sequence("user_group") == next_key
     assert database.rows("SELECT group_id FROM user_group ORDER BY 1") == [(1,), (2,), (3,)]
