@@ -1,0 +1,133 @@
+"""One step's groups: sampler and collector in, accepted groups and what was seen on the way out.
+
+Plays the planned slots, decides on each in dispatch order, refills the rejected ones, until every place is filled or
+given up. Finished groups go to the journal first and come from it after a kill. Knows no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from robustops.core.episode import EpisodeGroup
+from robustops.learn.journal import GroupJournal
+from robustops.learn.sampler import Sampler
+from robustops.learn.slot import Selected, Slot
+from robustops.rollout.groups import Journal, Outcome, Rejection
+from robustops.rollout.score import ProgressKind, RewardWeights, Score, score
+
+Record = Callable[[Slot, Outcome], None]
+
+
+class Collector(Protocol):
+    """rollout.groups.GroupCollector, or a fake."""
+
+    async def collect(self, slots: Sequence[Slot], *, step: int, journal: Journal | None) -> Sequence[Outcome]: ...
+
+    def count(self, group: EpisodeGroup) -> None:
+        """Told of each group that an earlier, interrupted process had collected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """`groups`: to train on, empty when the step is skipped. `kept`: accepted groups held back for the next step."""
+
+    groups: tuple[EpisodeGroup, ...]
+    kept: Mapping[str, EpisodeGroup]
+    selected: Selected
+    num_played: int
+    num_reused: int
+    mean_reward: float | None  # over all scorable episodes played in this step, accepted or not
+    mean_success: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRules:
+    weights: RewardWeights
+    progress: ProgressKind = "gated"
+
+
+class _Tally:
+    """What was played in a step, whatever became of it."""
+
+    def __init__(self) -> None:
+        self.scores: list[Score] = []
+        self.num_played = 0
+        self.num_reused = 0
+
+
+async def collect_step(
+    sampler: Sampler,
+    collector: Collector,
+    step: int,
+    *,
+    rules: StepRules,
+    journal: GroupJournal,
+    kept: Mapping[str, EpisodeGroup],
+    record: Record | None = None,
+) -> Collected:
+    """`kept`: groups that a skipped step before this one left, by slot id. `record` sees each newly played slot."""
+    groups, tally = dict(kept), _Tally()
+    slots = sampler.plan(step)
+    while slots:
+        outcomes = await _outcomes(collector, slots, step, journal, record, tally)
+        vacated = []
+        for slot in sorted(slots, key=lambda slot: slot.dispatch):
+            outcome = outcomes[slot.slot_id]
+            if isinstance(outcome, EpisodeGroup) and _is_accepted(sampler, slot, outcome, rules, tally):
+                groups[slot.slot_id] = outcome
+            else:
+                if isinstance(outcome, Rejection):
+                    sampler.reject(slot, outcome.reason)
+                vacated.append(slot)
+        slots = [refill for slot in vacated if (refill := sampler.refill(slot)) is not None]
+    selected = sampler.finish(step)
+    chosen = tuple(groups.pop(slot.slot_id) for slot in selected.slots)
+    return Collected(
+        groups=chosen,
+        kept=groups,
+        selected=selected,
+        num_played=tally.num_played,
+        num_reused=tally.num_reused,
+        mean_reward=_mean([float(found.reward(rules.weights)) for found in tally.scores]),
+        mean_success=_mean([float(found.success) for found in tally.scores]),
+    )
+
+
+async def _outcomes(
+    collector: Collector,
+    slots: Sequence[Slot],
+    step: int,
+    journal: GroupJournal,
+    record: Record | None,
+    tally: _Tally,
+) -> dict[str, Outcome]:
+    """By slot id: from the journal where it is there, played now otherwise."""
+    outcomes = {slot.slot_id: journal.found[slot.slot_id] for slot in slots if slot.slot_id in journal.found}
+    for outcome in outcomes.values():
+        if isinstance(outcome, EpisodeGroup):
+            collector.count(outcome)
+    missing = [slot for slot in slots if slot.slot_id not in outcomes]
+    tally.num_reused += len(outcomes)
+    tally.num_played += len(missing)
+    if not missing:
+        return outcomes
+
+    def finished(index: int, outcome: Outcome) -> None:
+        journal.write(missing[index].slot_id, outcome)
+        if record is not None:
+            record(missing[index], outcome)
+
+    played = await collector.collect(missing, step=step, journal=finished)
+    return outcomes | {slot.slot_id: outcome for slot, outcome in zip(missing, played, strict=True)}
+
+
+def _is_accepted(sampler: Sampler, slot: Slot, group: EpisodeGroup, rules: StepRules, tally: _Tally) -> bool:
+    scores = [score(episode, progress=rules.progress) for episode in group.episodes]
+    tally.scores += [found for found in scores if found is not None]
+    return sampler.accept(slot, scores, boundary=group.boundary).is_accepted
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,125 @@
+"""A world to learn in seconds: one sampled answer per episode, judged by its tokens. And a policy for it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable, Sequence
+
+import torch
+from tiny_qwen3 import IM_END, tiny_model
+
+from robustops.agent.policy import Prompt, Sample, Sampling
+from robustops.core.episode import Checkpoint, CheckResult, Episode, EpisodeGroup, ToolCall, Turn, Verdict
+from robustops.core.task import Case
+from robustops.learn.slot import Slot
+
+ANSWER_TOKENS = 3
+
+
+class MirrorPolicy:
+    """Samples by plain forward passes from a copy of the trainer's weights."""
+
+    def __init__(self) -> None:
+        self.model = tiny_model(0, spread=0.02)
+        self.weight_version = 0
+        self.loaded: list[int] = []
+
+    def load_weights(self, named_tensors: Iterable[tuple[str, torch.Tensor]], version: int) -> None:
+        parameters = dict(self.model.named_parameters())
+        with torch.no_grad():
+            for name, tensor in named_tensors:
+                parameters[name].copy_(tensor)
+        self.weight_version = version
+        self.loaded.append(version)
+
+    async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
+        with torch.no_grad():
+            return self.sample(prompt, sampling)
+
+    def sample(self, prompt: Prompt, sampling: Sampling) -> Sample:
+        generator = torch.Generator().manual_seed(sampling.seed or 0)
+        ids, logprobs = list(prompt.token_ids), []
+        for _ in range(sampling.max_tokens):
+            logp_V = (self.model(torch.tensor([ids])).logits[0, -1] / sampling.temperature).log_softmax(-1)
+            token = int(torch.multinomial(logp_V.exp(), 1, generator=generator))
+            ids.append(token)
+            logprobs.append(float(logp_V[token]))
+        sampled = tuple(ids[len(prompt.token_ids) :])
+        return Sample(
+            token_ids=sampled, logprobs=tuple(logprobs), text="", finish="length", weight_version=self.weight_version
+        )
+
+    async def close(self) -> None:
+        pass
+
+
+def verdict(passed: Sequence[bool]) -> Verdict:
+    checks = tuple(CheckResult(index=i, name=f"check {i}", passed=ok) for i, ok in enumerate(passed))
+    return Verdict(checks=checks, gated=sum(passed))
+
+
+class BanditCollector:
+    """One check per answer token: its id is below `bar`. Seeds follow from (task, step, member) alone.
+
+    `on_group` runs after a group is handed to the journal; it is where tests kill the process.
+    """
+
+    def __init__(
+        self,
+        policy: MirrorPolicy,
+        *,
+        bar: int = 128,
+        on_group: Callable[[Slot], None] = lambda slot: None,
+        group_size: int = 4,
+    ) -> None:
+        self.policy, self.bar, self.on_group, self.group_size = policy, bar, on_group, group_size
+        self.played: list[str] = []
+        self.counted: list[str] = []
+
+    async def collect(self, slots, *, step, journal):
+        outcomes = []
+        for index, slot in enumerate(slots):
+            members = [self.episode(slot, step, member) for member in range(self.group_size)]
+            episodes = await asyncio.gather(*members)
+            start = Checkpoint(turns=(), database=b"", pending=ToolCall(name="read", arguments={}))
+            group = EpisodeGroup(
+                group_id=slot.slot_id,
+                condition=slot.flow,
+                episodes=tuple(episodes),
+                boundary=start if slot.flow == "fault" else None,
+            )
+            self.played.append(slot.slot_id)
+            outcomes.append(group)
+            journal(index, group)
+            self.on_group(slot)
+        return outcomes
+
+    def count(self, group: EpisodeGroup) -> None:
+        self.counted.append(group.group_id)
+
+    async def episode(self, slot: Slot, step: int, member: int) -> Episode:
+        case = Case(task_id=slot.task_id, condition=slot.flow, attempt=member)
+        prompt_ids = tuple(random.Random(slot.task_id).choices(range(200), k=6))
+        prompt = Prompt(case_id=case.case_id, task_id=slot.task_id, turn=0, token_ids=prompt_ids, messages=(), tools=())
+        seed = random.Random(f"{case.case_id}|{step}").getrandbits(31)
+        sample = await self.policy.act(prompt, Sampling(max_tokens=ANSWER_TOKENS, seed=seed))
+        turn = Turn(
+            context_ids=prompt_ids,
+            sampled_ids=sample.token_ids,
+            logprobs=sample.logprobs,
+            weight_version=sample.weight_version,
+            text="",
+        )
+        passed = [token < self.bar for token in sample.token_ids]
+        return Episode(
+            case=case,
+            turns=(turn,),
+            boundary=verdict([False] * ANSWER_TOKENS),
+            end=verdict(passed),
+            stop_reason="length",
+        )
+
+
+PROBE_PROMPT = tuple(range(40))
+PAD = IM_END

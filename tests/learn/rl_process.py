@@ -1,0 +1,112 @@
+"""A whole tiny RL run as a process of its own, which may kill itself: `rl_process.py FOLDER STEPS [KILL_AT]`.
+
+KILL_AT: group (after the second group of step 1 is in the journal), update (inside the optimiser step of step 1),
+checkpoint (half of step 2's state written). Prints one JSON line at its end; `trained.txt` grows by a line per update.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import torch
+from bandit import PAD, PROBE_PROMPT, BanditCollector, MirrorPolicy
+from tiny_qwen3 import tiny_model
+
+from robustops.learn import checkpoint
+from robustops.learn.batch import CreditRules
+from robustops.learn.callbacks import RlSettings, RolloutCallback
+from robustops.learn.credit import CallTags
+from robustops.learn.grpo import GrpoModule, GrpoSettings
+from robustops.learn.rl_run import run_grpo
+from robustops.learn.sampler import Sampler, SamplerSettings
+from robustops.learn.sync import Probe, weights_fingerprint
+from robustops.rollout.score import RewardWeights
+
+
+def kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class KilledModule(GrpoModule):
+    kill_at_step = -1
+
+    def configure_optimizers(self):
+        optimiser = super().configure_optimizers()
+        optimiser.register_step_pre_hook(lambda *_: kill() if self.num_updates == self.kill_at_step else None)
+        return optimiser
+
+    def training_step(self, batch, batch_idx):
+        super().training_step(batch, batch_idx)
+        cases = " ".join(row.case_id for row in batch.batch.trajectories) if batch.batch else "-"
+        with (self.folder / "trained.txt").open("a") as file:
+            file.write(f"{batch.step} {cases}\n")
+
+
+def torn_save(state, file) -> None:
+    whole = io.BytesIO()
+    REAL_SAVE(state, whole)
+    file.write(whole.getvalue()[: len(whole.getvalue()) // 2])
+    file.flush()
+    kill()
+
+
+REAL_SAVE = torch.save
+
+
+def main(folder: Path, steps: int, kill_at: str) -> None:
+    torch.set_num_threads(1)
+    folder.mkdir(parents=True, exist_ok=True)
+    policy = MirrorPolicy()
+    num_groups = 0
+
+    def on_group(slot) -> None:
+        nonlocal num_groups
+        num_groups += slot.step == 1
+        if kill_at == "group" and num_groups == 2:
+            kill()
+
+    collector = BanditCollector(policy, on_group=on_group)
+    weights = RewardWeights()
+    settings = SamplerSettings(clean_groups=2, fault_groups=2, delay_steps=2, seed=5)
+    sampler = Sampler(
+        {flow: [f"{flow}-{i}" for i in range(9)] for flow in ("clean", "fault")}, settings, weights=weights
+    )
+    callback = RolloutCallback(
+        policy=policy,
+        sampler=sampler,
+        collector=collector,
+        rules=CreditRules(weights=weights),
+        tags=CallTags(open_id=258, close_id=259),
+        probe=Probe(prompts=(PROBE_PROMPT,), max_diff_nats=1e-4, max_tokens=4),
+        folder=folder / "checkpoints",
+        settings=RlSettings(steps=steps),
+    )
+    model = tiny_model(0, spread=0.02).train()
+    module = KilledModule(model, tiny_model(0, spread=0.02), GrpoSettings(lr=1e-3, micro_batch_tokens=40, pad_id=PAD))
+    module.folder = folder
+    module.kill_at_step = 1 if kill_at == "update" else -1
+    if kill_at == "checkpoint":
+        checkpoint.torch.save = lambda state, file: (torn_save if module.num_updates == 2 else REAL_SAVE)(state, file)
+    run_grpo(module, callback, folder=folder / "checkpoints", steps=steps)
+    print(
+        json.dumps(
+            {
+                "fingerprint": weights_fingerprint(module.model),
+                "weights": [float(p.double().sum()) for p in module.model.parameters()],
+                "played": collector.played,
+                "counted": collector.counted,
+                "versions": policy.loaded,
+                "rewards": [row["reward/mean"] for row in callback.history],
+                "num_updates": module.num_updates,
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "")
