@@ -102,12 +102,18 @@ class SftModule(lightning.LightningModule):
     def configure_optimizers(self) -> torch.optim.Optimizer:
         return torch.optim.AdamW(self.model.parameters(), lr=self.settings.lr, betas=(0.9, 0.95), weight_decay=0.0)
 
+    @property
+    def _optimiser(self) -> torch.optim.Optimizer:
+        """The optimiser itself: Lightning's wrapper would load a state into attributes of its own, to no effect."""
+        optimiser = self.optimizers(use_pl_optimizer=False)
+        assert isinstance(optimiser, torch.optim.Optimizer)
+        return optimiser
+
     def training_step(self, batch: list[WeightedTokens], batch_idx: int) -> None:
         step = self.first_step + batch_idx
-        optimiser = self.optimizers()
-        for group in optimiser.param_groups:  # type: ignore[union-attr]
+        for group in self._optimiser.param_groups:
             group["lr"] = self.settings.lr * self.settings.lr_factor(step, self.num_steps)
-        optimiser.zero_grad()  # type: ignore[union-attr]
+        self._optimiser.zero_grad()
         total = 0.0
         for loss in self._losses(batch):
             self.manual_backward(loss)
@@ -119,7 +125,7 @@ class SftModule(lightning.LightningModule):
                 f"{', '.join(sample.source for sample in batch)}; "
                 "lower algorithm.lr, or look at them with `python -m robustops.show trajectory`"
             )
-        optimiser.step()  # type: ignore[union-attr]
+        self.optimizers().step()  # type: ignore[union-attr]
         self.last_loss = total
         self._after_step(step + 1, norm)
 
@@ -160,10 +166,9 @@ class SftModule(lightning.LightningModule):
         self.report(step, self.num_steps, f"loss {self.last_loss:.4f}")
 
     def saved_state(self) -> dict[str, Any]:
-        optimiser = self.optimizers()
         return {
             "model": named_weights(self.model),
-            "optimiser": optimiser.state_dict(),  # type: ignore[union-attr]
+            "optimiser": self._optimiser.state_dict(),
             "last_loss": self.last_loss,
             "best_loss": self.best_loss,
             "best_weights": self.best_weights,
@@ -179,12 +184,18 @@ class SftModule(lightning.LightningModule):
 
     def on_fit_start(self) -> None:
         if self._optimiser_state is not None:
-            self.optimizers().load_state_dict(self._optimiser_state)  # type: ignore[union-attr]
+            self._optimiser.load_state_dict(self._optimiser_state)
 
     def keep_best(self) -> None:
         """Put the weights of the epoch with the lowest monitoring loss into the model; the last ones without any."""
         if self.best_weights:
             load_named_weights(self.model, self.best_weights)
+
+    def transfer_batch_to_device(
+        self, batch: list[WeightedTokens], device: torch.device, dataloader_idx: int
+    ) -> list[WeightedTokens]:
+        """Demonstrations stay as they are: each micro-batch goes to the device by itself."""
+        return batch
 
     def train_dataloader(self) -> DataLoader[list[WeightedTokens]]:
         lengths = [len(sample.token_ids) for sample in self.samples]
