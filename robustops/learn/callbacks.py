@@ -198,6 +198,9 @@ class RolloutCallback(pl.Callback):
     def teardown(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
         self._runner.close()
 
+    def on_exception(self, trainer: pl.Trainer, pl_module: pl.LightningModule, exception: BaseException) -> None:
+        self._runner.close()  # Lightning calls no teardown then
+
 
 def _packed(groups: Mapping[str, EpisodeGroup]) -> str:
     # wrapped as text, so that the state holds plain values and loads "weights only"

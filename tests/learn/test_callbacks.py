@@ -1,0 +1,196 @@
+"""The RL loop: what happens in which order, and that it learns."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from bandit import PAD, PROBE_PROMPT, BanditCollector, MirrorPolicy
+from tiny_qwen3 import tiny_model
+
+from robustops.core.errors import SyncError
+from robustops.learn.batch import CreditRules
+from robustops.learn.callbacks import RlSettings, RolloutCallback, StepBuffer
+from robustops.learn.checkpoint import load_latest
+from robustops.learn.credit import CallTags
+from robustops.learn.grpo import GrpoModule, GrpoSettings, StepBatch
+from robustops.learn.loss import PolicyLoss
+from robustops.learn.rl_run import run_grpo
+from robustops.learn.sampler import Sampler, SamplerSettings
+from robustops.learn.sync import Probe
+from robustops.rollout.groups import Rejection
+from robustops.rollout.score import RewardWeights
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+
+
+class Scheduler:
+    """Counts what it was asked to hold, as the fault scheduler does."""
+
+    def __init__(self) -> None:
+        self.held = {"throttled": 0}
+
+    def state(self):
+        return dict(self.held)
+
+    def load_state(self, state):
+        self.held = dict(state)
+
+
+class Bench:
+    """A tiny RL run with its parts at hand."""
+
+    def __init__(self, folder, steps, *, collector=None, groups=2, lr=1e-3, **sampler):
+        self.folder, self.steps = folder, steps
+        self.policy = MirrorPolicy()
+        self.collector = collector or BanditCollector(self.policy)
+        self.collector.policy = self.policy
+        self.scheduler, self.notes, self.recorded = Scheduler(), [], []
+        weights = RewardWeights()
+        settings = SamplerSettings(clean_groups=groups, fault_groups=groups, seed=5, **sampler)
+        task_ids = {flow: [f"{flow}-{i}" for i in range(40)] for flow in ("clean", "fault")}
+        self.sampler = Sampler(task_ids, settings, weights=weights)
+        self.callback = RolloutCallback(
+            policy=self.policy,
+            sampler=self.sampler,
+            collector=self.collector,
+            rules=CreditRules(weights=weights),
+            tags=CallTags(open_id=258, close_id=259),
+            probe=Probe(prompts=(PROBE_PROMPT,), max_diff_nats=1e-4, max_tokens=4),
+            folder=folder,
+            settings=RlSettings(steps=steps),
+            scheduler=self.scheduler,
+            record=lambda slot, outcome: self.recorded.append(slot.slot_id),
+            report=lambda done, total, note: self.notes.append((done, total, note)),
+        )
+        grpo = GrpoSettings(lr=lr, pad_id=PAD, loss=PolicyLoss(kl_coef=0.0))
+        self.module = GrpoModule(tiny_model(0, spread=0.02).train(), None, grpo)
+
+    def run(self) -> None:
+        run_grpo(self.module, self.callback, folder=self.folder, steps=self.steps)
+
+
+def test_each_step_rolls_out_under_the_weights_of_the_update_before(tmp_path):
+    bench = Bench(tmp_path, 3)
+    bench.run()
+    assert bench.policy.loaded == [0, 1, 2]
+    assert bench.module.num_updates == 3
+    assert [metrics["sync/weight_version"] for metrics in bench.callback.history] == [0, 1, 2]
+    assert all(metrics["sync/probe_max_nats"] < 1e-4 for metrics in bench.callback.history)
+    assert all(metrics["policy/mismatch_max_nats"] < 1e-4 for metrics in bench.callback.history)
+    # the engine's copy is the trainer's weights before its last update, and not those after it
+    assert not torch.equal(bench.policy.model.lm_head.weight, bench.module.model.lm_head.weight)
+
+
+def test_a_summary_line_says_what_was_accepted_and_earned(tmp_path):
+    bench = Bench(tmp_path, 1)
+    bench.run()
+    [(done, total, note)] = bench.notes
+    assert (done, total) == (1, 1)
+    assert note.startswith("accepted 2 clean + 2 fault of ")
+    assert "reward 0." in note
+    assert note.endswith("weights 1")
+
+
+def test_every_played_slot_is_recorded_once(tmp_path):
+    bench = Bench(tmp_path, 2)
+    bench.run()
+    assert bench.recorded == bench.collector.played
+    assert len(set(bench.recorded)) == len(bench.recorded)
+
+
+def test_a_run_in_two_parts_equals_one_in_one(tmp_path):
+    whole = Bench(tmp_path / "whole", 4)
+    whole.run()
+    first = Bench(tmp_path / "parts", 2)
+    first.scheduler.held = {"throttled": 7}
+    first.run()
+    second = Bench(tmp_path / "parts", 4)
+    second.run()
+    assert second.scheduler.held == {"throttled": 7}
+    assert [step for step, _, _ in second.notes] == [3, 4]
+    assert first.collector.played + second.collector.played == whole.collector.played
+    for a, b in zip(whole.module.model.parameters(), second.module.model.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_a_finished_run_is_not_trained_further(tmp_path):
+    Bench(tmp_path, 2).run()
+    again = Bench(tmp_path, 2)
+    again.run()
+    assert again.policy.loaded == []
+    assert again.module.num_updates == 2
+
+
+def test_a_damaged_newest_state_costs_one_step_and_its_groups_are_reused(tmp_path):
+    whole = Bench(tmp_path, 3)
+    whole.run()
+    newest = tmp_path / "step-000003.pt"
+    newest.write_bytes(newest.read_bytes()[:1000])
+    again = Bench(tmp_path, 3)
+    again.run()
+    assert again.collector.played == []
+    assert again.collector.counted == [slot for slot in whole.collector.played if slot.startswith("2/")]
+    for a, b in zip(whole.module.model.parameters(), again.module.model.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_an_underfull_step_is_skipped_and_its_groups_train_in_the_next(tmp_path):
+    class Starved(BanditCollector):
+        async def collect(self, slots, *, step, journal):
+            if step > 0:
+                return await super().collect(slots, step=step, journal=journal)
+            kept = [slot for slot in slots if slot.flow == "clean"]
+            groups = iter(await super().collect(kept, step=step, journal=lambda index, outcome: None))
+            lost = "no_opportunity"
+            outcomes = [
+                next(groups) if slot.flow == "clean" else Rejection(task_id=slot.task_id, flow="fault", reason=lost)
+                for slot in slots
+            ]
+            for index, outcome in enumerate(outcomes):
+                journal(index, outcome)
+            return outcomes
+
+    bench = Bench(tmp_path, 1, collector=Starved(MirrorPolicy()), on_underfill="skip", max_attempts=2)
+    bench.run()
+    assert bench.module.num_updates == 0
+    assert "no update" in bench.notes[0][2]
+    assert sorted(load_latest(tmp_path).state) == ["kept", "model", "num_updates", "optimiser", "sampler", "scheduler"]
+
+    rest = Bench(tmp_path, 2, collector=Starved(MirrorPolicy()), on_underfill="skip", max_attempts=2)
+    rest.run()
+    assert rest.module.num_updates == 1
+    assert rest.callback.history[0]["rollout/groups_trained"] == 4
+    assert {slot.split("/")[1] for slot in rest.collector.played[:2]} == {"fault"}, "clean places were filled already"
+
+
+def test_an_engine_that_keeps_old_weights_stops_the_run(tmp_path):
+    bench = Bench(tmp_path, 3)
+    load = bench.policy.load_weights
+
+    def once(named_tensors, version):
+        if version == 0:
+            load(named_tensors, version)
+        bench.policy.weight_version = version
+
+    bench.policy.load_weights = once
+    with pytest.raises(SyncError, match="weights 1: engine and trainer differ"):
+        bench.run()
+
+
+def test_the_buffer_refuses_a_batch_before_its_rollouts_and_a_second_put():
+    buffer = StepBuffer()
+    with pytest.raises(ValueError, match="before the rollouts"):
+        buffer[0]
+    buffer.put(StepBatch(step=0, batch=None))
+    with pytest.raises(ValueError, match="step 0 was never trained on"):
+        buffer.put(StepBatch(step=1, batch=None))
+
+
+@pytest.mark.slow
+def test_reward_rises_on_a_world_that_pays_for_low_tokens(tmp_path):
+    bench = Bench(tmp_path, 16, groups=4, lr=1e-2)
+    bench.run()
+    rewards = [metrics["reward/mean"] for metrics in bench.callback.history]
+    # 128 of 262 tokens pass: at random 12% of episodes pass all three checks, R = 0.12 + 0.3 * 0.49 + 0.012
+    assert sum(rewards[:2]) / 2 < 0.45
+    assert sum(rewards[-3:]) / 3 > 0.75

@@ -1,0 +1,90 @@
+"""Filling one step: rejected places are refilled, and the batch is in dispatch order whatever finished first."""
+
+from __future__ import annotations
+
+import pytest
+from bandit import BanditCollector, MirrorPolicy
+
+from robustops.learn.collection import StepRules, collect_step
+from robustops.learn.journal import GroupJournal
+from robustops.learn.sampler import Sampler, SamplerSettings
+from robustops.rollout.groups import Rejection
+from robustops.rollout.score import RewardWeights
+
+RULES = StepRules(weights=RewardWeights())
+
+
+class Refusing(BanditCollector):
+    """Gives up the slots of some tasks, for the reason that the test names."""
+
+    def __init__(self, reasons: dict[str, str]) -> None:
+        super().__init__(MirrorPolicy())
+        self.reasons = reasons
+
+    async def collect(self, slots, *, step, journal):
+        outcomes = []
+        for index, slot in enumerate(slots):
+            if slot.task_id in self.reasons:
+                self.played.append(slot.slot_id)
+                outcomes.append(Rejection(task_id=slot.task_id, flow=slot.flow, reason=self.reasons[slot.task_id]))
+                journal(index, outcomes[-1])
+            else:
+                outcomes += await super().collect([slot], step=step, journal=lambda _, o, i=index: journal(i, o))
+        return outcomes
+
+
+def sampler(**settings) -> Sampler:
+    given = SamplerSettings(clean_groups=2, fault_groups=2, is_shuffled=False, **settings)
+    task_ids = {flow: [f"{flow}-{i}" for i in range(12)] for flow in ("clean", "fault")}
+    return Sampler(task_ids, given, weights=RULES.weights)
+
+
+async def fill(tmp_path, collector, places: Sampler, step: int = 0, recorded: list | None = None):
+    seen = [] if recorded is None else recorded
+    return await collect_step(
+        places,
+        collector,
+        step,
+        rules=RULES,
+        journal=GroupJournal(tmp_path, step, "w"),
+        kept={},
+        record=lambda slot, outcome: seen.append((slot.task_id, type(outcome).__name__)),
+    )
+
+
+@pytest.mark.parametrize("reason", ["no_opportunity", "infrastructure"])
+async def test_a_refused_slot_is_given_to_another_case(tmp_path, reason):
+    recorded: list = []
+    found = await fill(tmp_path, Refusing({"fault-0": reason}), sampler(), recorded=recorded)
+    assert found.selected.counts[f"fault/{reason}"] == 1
+    assert len(found.groups) == 4
+    assert ("fault-0", "Rejection") in recorded
+    assert "fault-0" not in {group.episodes[0].case.task_id for group in found.groups}
+
+
+async def test_groups_are_in_the_order_of_dispatch(tmp_path):
+    found = await fill(tmp_path, Refusing({"clean-0": "no_opportunity"}), sampler())
+    assert [group.group_id for group in found.groups] == [slot.slot_id for slot in found.selected.slots]
+    dispatch = [slot.dispatch for slot in found.selected.slots]
+    assert dispatch == sorted(dispatch)
+
+
+async def test_the_mean_reward_is_over_all_played_groups_not_the_accepted_ones(tmp_path):
+    everything_passes = BanditCollector(MirrorPolicy(), bar=1000)
+    found = await fill(tmp_path, everything_passes, sampler(max_attempts=2))
+    assert found.groups == ()
+    assert found.selected.counts == {"clean/all_success": 4, "fault/all_success": 4}
+    assert found.mean_reward == pytest.approx(1.4)
+    assert found.mean_success == 1.0
+
+
+async def test_groups_from_the_journal_are_counted_and_not_played(tmp_path):
+    first = BanditCollector(MirrorPolicy())
+    whole = await fill(tmp_path, first, sampler())
+    second, recorded = BanditCollector(MirrorPolicy()), []
+    again = await fill(tmp_path, second, sampler(), recorded=recorded)
+    assert again.groups == whole.groups
+    assert second.played == []
+    assert recorded == []
+    assert second.counted == first.played
+    assert (again.num_played, again.num_reused) == (0, len(first.played))
