@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import pytest
 import torch
 from bandit import PAD, PROBE_PROMPT, BanditCollector, MirrorPolicy
@@ -39,9 +41,9 @@ class Scheduler:
 class Bench:
     """A tiny RL run with its parts at hand."""
 
-    def __init__(self, folder, steps, *, collector=None, groups=2, lr=1e-3, **sampler):
+    def __init__(self, folder, steps, *, policy=None, collector=None, groups=2, lr=1e-3, **sampler):
         self.folder, self.steps = folder, steps
-        self.policy = MirrorPolicy()
+        self.policy = policy or MirrorPolicy()
         self.collector = collector or BanditCollector(self.policy)
         self.collector.policy = self.policy
         self.scheduler, self.notes, self.recorded = Scheduler(), [], []
@@ -184,6 +186,19 @@ def test_the_buffer_refuses_a_batch_before_its_rollouts_and_a_second_put():
     buffer.put(StepBatch(step=0, batch=None))
     with pytest.raises(ValueError, match="step 0 was never trained on"):
         buffer.put(StepBatch(step=1, batch=None))
+
+
+@pytest.mark.vllm
+@pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
+@pytest.mark.parametrize("kind", ["continuous", "deterministic"])
+def test_vllm_rolls_out_inside_the_trainer_s_process(tmp_path, vllm_policies, kind):
+    bench = Bench(tmp_path, 3, policy=vllm_policies[kind], lr=1e-2)
+    bench.run()
+    assert bench.module.num_updates == 3
+    assert bench.policy.weight_version == 2
+    for metrics in bench.callback.history:
+        assert metrics["sync/probe_max_nats"] < 1e-4
+        assert metrics["policy/mismatch_max_nats"] < 1e-4, "rollouts were sampled from other weights"
 
 
 @pytest.mark.slow
