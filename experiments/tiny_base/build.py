@@ -1,0 +1,62 @@
+"""Rebuild the tiny Base model: `python experiments/tiny_base/build.py --out FOLDER [--minutes M | --tokens N]`.
+
+Writes a folder that transformers and vLLM load, with curve.csv and curve.png beside the weights' card data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from random import Random
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # waiting threads must not spin beside other work
+
+import torch
+from curve import draw
+from dialogues import dialogue
+from model import Recipe, new_model
+from tokenizer import FUNCTION_WORDS, fragments_of, save, train_tokenizer
+from train import train
+from transformers import GenerationConfig
+from values import Values
+
+HERE = Path(__file__).resolve().parent
+# How often each word list is repeated beside the dialogues: words of requests are to be single tokens, pieces of names
+# may take two or three.
+REQUEST_WORDS, NAME_WORDS, LOWER_NAME_WORDS, FUNCTION = 300, 120, 40, 120
+
+
+def tokenizer_texts() -> list[str]:
+    """Dialogues of the curriculum, and the words of the generator's requests and names (words alone, no sentence)."""
+    values = Values(Random(7))
+    texts = ["".join(text for text, _ in dialogue(values)) for _ in range(3000)]
+    request_words, name_words = (HERE / "words.txt").read_text(encoding="utf-8").splitlines()
+    functions = "".join(f" {word} . " for word in FUNCTION_WORDS)
+    texts += [request_words] * REQUEST_WORDS + [name_words] * NAME_WORDS
+    return texts + [name_words.lower()] * LOWER_NAME_WORDS + [functions] * FUNCTION
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--tokens", type=int, default=10_000_000, help="training tokens (the schedule's length)")
+    parser.add_argument("--minutes", type=float, help="train for so long instead of so many tokens")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    tokenizer = train_tokenizer(tokenizer_texts())
+    recipe = Recipe(tokens=options.tokens, seed=options.seed)
+    model = new_model(recipe, len(tokenizer), tokenizer.eos_token_id, tokenizer.pad_token_id)
+    print(f"{sum(p.numel() for p in model.parameters()):,} parameters, vocabulary {len(tokenizer)}", flush=True)
+    train(recipe, model, tokenizer, fragments_of(tokenizer), options.out, minutes=options.minutes)
+    save(tokenizer, options.out)
+    model.save_pretrained(options.out)
+    stop_ids = tokenizer.convert_tokens_to_ids(["</tool_call>", "<|im_end|>"])
+    GenerationConfig(eos_token_id=stop_ids, pad_token_id=tokenizer.pad_token_id).save_pretrained(options.out)
+    draw(options.out / "curve.csv", options.out / "curve.png")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""Kinds of records and the tools on them, csm-shaped or invented: rng in, `Kind`s and rows out. Knows no wording."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from random import Random
+from typing import Any
+
+from facts import CSM_SIGNATURES, CSM_TABLES, NOT_FOUND_BY_FINDER, OFTEN_NULL
+from values import Values, words
+
+Row = dict[str, Any]
+NOUNS = words(
+    """
+    ticket invoice parcel room badge vehicle lesson event folder order shift asset booking device license
+    report visit survey budget ledger vendor project sprint client branch bill quote refund coupon voucher
+    shelf batch route
+    """
+)
+_EXTRA_COLUMNS = words(
+    """
+    title=phrase owner=person owner_id=id color=word size=small weight=small price=price total=price
+    amount=price due_on=date opened_on=date starts_on=date ends_on=date label=word code=code email=email
+    site=domain serial=serial number=number level=low|medium|high state=open|closed|paused|done
+    status=new|ready|sent|lost kind=plain|special|bulk mode=manual|auto zone=north|south|east|west
+    grade=a|b|c|d rank=small note=phrase parent_id=id room_id=id is_open=flag priority=p1|p2|p3|p4
+    type=normal|urgent|planned
+    """
+)
+_FIND = words(
+    """
+    find get fetch lookup read
+    """
+)
+_LIST = words(
+    """
+    list search find query get
+    """
+)
+_UPDATE = words(
+    """
+    update set change edit modify
+    """
+)
+_CREATE = words(
+    """
+    create add new register make
+    """
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """`required`/`optional`: parameter names in signature order are kept in `signature`."""
+
+    name: str
+    signature: str
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return self.required + self.optional
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One table: its key, its columns with value kinds, and its tools (None where there is no such tool)."""
+
+    noun: str
+    key: str
+    columns: dict[str, str]
+    finders: tuple[tuple[Tool, str], ...] = ()
+    lister: Tool | None = None
+    updater: Tool | None = None
+    creator: Tool | None = None
+    nullable: frozenset[str] = frozenset()
+    hidden_from_finder: frozenset[str] = frozenset()
+    key_format: str = ""
+
+    def new_key(self, values: Values) -> int | str:
+        number = int(values.of("id"))
+        return self.key_format.format(number % 10_000) if self.key_format else number
+
+    def row(self, values: Values) -> Row:
+        row: Row = {self.key: self.new_key(values)}
+        for name, kind in self.columns.items():
+            is_null = name in self.nullable and values.rng.random() < 0.7
+            row[name] = None if is_null else values.of(kind)
+        return row
+
+
+def tool_of(signature: str) -> Tool:
+    name, _, rest = signature.rstrip(")").partition("(")
+    parameters = [part for part in rest.split(", ") if part]
+    return Tool(
+        name=name,
+        signature=signature,
+        required=tuple(part for part in parameters if not part.endswith("?")),
+        optional=tuple(part[:-1] for part in parameters if part.endswith("?")),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Csm:
+    """All csm kinds, and every csm tool for use as a distractor."""
+
+    kinds: dict[str, Kind] = field(default_factory=dict)
+    tools: tuple[Tool, ...] = ()
+
+
+@cache
+def csm() -> Csm:
+    tools = {tool.name: tool for tool in map(tool_of, CSM_SIGNATURES)}
+    kinds = {}
+    for noun, (key, columns, finders, lister, updater, creator) in CSM_TABLES.items():
+        kinds[noun] = Kind(
+            noun=noun,
+            key=key,
+            columns=dict(column.split("=") for column in columns.split()),
+            finders=tuple((tools[name], column) for name, column in finders),
+            lister=tools.get(lister),
+            updater=tools.get(updater),
+            creator=tools.get(creator),
+            nullable=OFTEN_NULL,
+            hidden_from_finder=NOT_FOUND_BY_FINDER,
+        )
+    return Csm(kinds, tuple(tools.values()))
+
+
+def invented(values: Values) -> Kind:
+    """A kind that no server has: invented tools on invented columns."""
+    rng = values.rng
+    noun = rng.choice(NOUNS) if rng.random() < 0.7 else values.word()
+    key = rng.choice((f"{noun}_id", f"{noun}_id", f"{noun}_id", "id", f"{noun}_key"))
+    columns = {"name": "title"} if rng.random() < 0.8 else {}
+    columns |= dict(column.split("=") for column in rng.sample(_EXTRA_COLUMNS, rng.randint(2, 7)))
+    names = list(columns)
+    rng.shuffle(names)
+    columns = {name: columns[name] for name in names}
+    suffix = rng.choice(("", "", "_record", "_entry", "_info"))
+    plural = f"{noun}s"
+    by = [name for name, kind in columns.items() if kind in ("title", "serial", "number", "email", "code", "person")]
+    finders = tuple((_tool(f"{rng.choice(_FIND)}_{noun}{suffix}", (column,), ()), column) for column in by[:1])
+    creates = tuple(rng.sample(names, min(len(names), rng.randint(1, 3))))
+    return Kind(
+        noun=noun,
+        key=key,
+        columns=columns,
+        finders=finders,
+        lister=_tool(f"{rng.choice(_LIST)}_{plural}{suffix}", (), (key, *names), rng),
+        updater=_tool(f"{rng.choice(_UPDATE)}_{noun}{suffix}", (key,), tuple(names), rng),
+        creator=_tool(
+            f"{rng.choice(_CREATE)}_{noun}{suffix}", creates, tuple(name for name in names if name not in creates), rng
+        ),
+        key_format=rng.choice(("", "", "", f"{noun[:3].upper()}_{{:04d}}")),
+    )
+
+
+def _tool(name: str, required: tuple[str, ...], optional: tuple[str, ...], rng: Random | None = None) -> Tool:
+    if rng is not None and optional:
+        optional = tuple(rng.sample(optional, rng.randint(1, len(optional))))
+    shown = ", ".join([*required, *(f"{parameter}?" for parameter in optional)])
+    return Tool(name=name, signature=f"{name}({shown})", required=required, optional=optional)
