@@ -1,37 +1,25 @@
 """A causal language model as the trainer needs it: a model folder in, per-token logprobs with gradients out.
 
-Master weights are float32; the compute type is chosen per call. The LM head runs only on the tokens asked for, in
-chunks, so that no tensor of all tokens times the vocabulary ever exists. Knows no episode.
+Master weights are float32; the compute type is chosen per call. The LM head runs only on the tokens asked for
+(`learn.head`). Knows no episode.
 
-Shapes: N rows, T longest row (padding at the end), K wanted tokens in row-major order, V vocabulary.
+Shapes: N rows, T longest row (padding at the end), K wanted tokens in row-major order, V vocabulary, D hidden.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import torch
 from torch import Tensor
-from torch.nn import functional
-from torch.utils.checkpoint import checkpoint
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from robustops.core.errors import ConfigError
+from robustops.learn.head import CHUNK_TOKENS, TokenLogprobs, head_logprobs
 
 Attention = Literal["sdpa", "flash_attention_2"]
-HEAD_CHUNK_TOKENS = 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenLogprobs:
-    """`logp_K`: of the wanted tokens, float32. `entropy_K`: of the distribution each was drawn from, in nats, detached;
-    empty where it was not asked for."""
-
-    logp_K: Tensor
-    entropy_K: Tensor
 
 
 def load_model(folder: Path, *, attn: Attention = "sdpa", checkpoint_activations: bool = False) -> PreTrainedModel:
@@ -75,7 +63,7 @@ def token_logprobs(
     temperature: float = 1.0,
     compute: torch.dtype = torch.float32,
     with_entropy: bool = False,
-    chunk_tokens: int = HEAD_CHUNK_TOKENS,
+    chunk_tokens: int = CHUNK_TOKENS,
 ) -> TokenLogprobs:
     """Logprob of each wanted token given those before it.
 
@@ -91,31 +79,12 @@ def token_logprobs(
     predicts_NT = is_wanted_NT[:, 1:]
     hidden_KD, target_K = hidden_NTD[:, :-1][predicts_NT], token_ids_NT[:, 1:][predicts_NT]
     weight_VD: Tensor = model.get_output_embeddings().weight  # type: ignore[no-untyped-call]
-    logps, entropies = [], []
-    for start in range(0, len(target_K), chunk_tokens):
-        part = slice(start, start + chunk_tokens)
-        inputs = (hidden_KD[part], weight_VD, target_K[part], temperature, compute)
-        is_recomputed = len(target_K) > chunk_tokens and torch.is_grad_enabled()
-        logps.append(checkpoint(_logp, *inputs, use_reentrant=False) if is_recomputed else _logp(*inputs))
-        if with_entropy:
-            entropies.append(_entropy(hidden_KD[part].detach(), weight_VD.detach(), temperature, compute))
-    empty = hidden_KD.new_zeros(0, dtype=torch.float32)
-    return TokenLogprobs(
-        logp_K=torch.cat(logps) if logps else empty, entropy_K=torch.cat(entropies) if entropies else empty
+    return head_logprobs(
+        hidden_KD,
+        weight_VD,
+        target_K,
+        temperature=temperature,
+        compute=compute,
+        with_entropy=with_entropy,
+        chunk_tokens=chunk_tokens,
     )
-
-
-def _logits(hidden_KD: Tensor, weight_VD: Tensor, temperature: float, compute: torch.dtype) -> Tensor:
-    logits_KV = functional.linear(hidden_KD.to(compute), weight_VD.to(compute)).float()
-    return logits_KV if temperature == 1.0 else logits_KV / temperature
-
-
-def _logp(hidden_KD: Tensor, weight_VD: Tensor, target_K: Tensor, temperature: float, compute: torch.dtype) -> Tensor:
-    logits_KV = _logits(hidden_KD, weight_VD, temperature, compute)
-    return -functional.cross_entropy(logits_KV, target_K, reduction="none")
-
-
-@torch.no_grad()
-def _entropy(hidden_KD: Tensor, weight_VD: Tensor, temperature: float, compute: torch.dtype) -> Tensor:
-    logp_KV = _logits(hidden_KD, weight_VD, temperature, compute).log_softmax(-1)
-    return -(logp_KV.exp() * logp_KV).sum(-1)

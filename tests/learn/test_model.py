@@ -66,12 +66,14 @@ def test_what_stands_in_the_padding_changes_nothing(model):
     assert torch.equal(one, two)
 
 
-@pytest.mark.parametrize("chunk_tokens", [1, 7, 1024])
-def test_gradients_equal_the_plain_computation_for_every_chunk_size(model, chunk_tokens):
+@pytest.mark.parametrize(("chunk_tokens", "temperature"), [(1, 1.0), (7, 1.0), (1024, 1.0), (7, 0.7)])
+def test_gradients_equal_the_plain_computation_for_every_chunk_size(model, chunk_tokens, temperature):
     ids_NT, is_wanted_NT = rows()
     weight_K = torch.linspace(0.1, 1.0, int(is_wanted_NT.sum()))
-    expected = gradients(model, (plain_logprobs(model, ids_NT, is_wanted_NT) * weight_K).sum())
-    chunked = token_logprobs(model, ids_NT, is_wanted_NT, chunk_tokens=chunk_tokens).logp_K
+    expected = gradients(model, (plain_logprobs(model, ids_NT, is_wanted_NT, temperature) * weight_K).sum())
+    chunked = token_logprobs(
+        model, ids_NT, is_wanted_NT, temperature=temperature, chunk_tokens=chunk_tokens, with_entropy=True
+    ).logp_K
     found = gradients(model, (chunked * weight_K).sum())
     for name, gradient in expected.items():
         scale = float(gradient.abs().max())
@@ -97,7 +99,11 @@ def test_bf16_compute_is_close_and_leaves_masters_and_gradients_in_fp32():
     assert found_K.dtype == torch.float32
     expected_K = plain_logprobs(model, ids_NT, is_wanted_NT)
     assert 0 < float((found_K - expected_K).detach().abs().max()) < 0.1
-    assert {gradient.dtype for gradient in gradients(model, found_K.sum()).values()} == {torch.float32}
+    found, expected = gradients(model, found_K.sum()), gradients(model, expected_K.sum())
+    assert {gradient.dtype for gradient in found.values()} == {torch.float32}
+    for name, gradient in expected.items():
+        error = float((found[name] - gradient).norm() / gradient.norm())
+        assert 0 < error < 0.1, name
 
 
 def test_the_first_token_cannot_be_wanted(model):
