@@ -17,7 +17,8 @@ _RULES = (
     "Ids come from replies.", "Never guess an id.", "Work step by step.", "You help the staff.", "Keep names as is.",
     "Read before you write.", "You run a service desk.", "Follow the order given.", "One change per request.",
     "If a call fails, try it once more.", "Do not ask back.", "Dates are year, month, day.",
-    "Prices are whole numbers.", "Lists come in id order.", "Records may have many fields.", "When all calls are made, say Done.",
+    "Prices are whole numbers.", "Lists come in id order.", "Records may have many fields.",
+    "When all calls are made, say Done.",
 )  # fmt: skip
 _FAILURES = (
     "Error: busy, not executed", "API Error [{tool}]: try again", "Error: too many requests, nothing was done",
