@@ -13,6 +13,7 @@ import logging
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,7 @@ def run(config_name: str, job: str, *, needs_torch: bool = True) -> int:
         try:
             config = typed(composed)
             check_installation(needs_torch)
+            quiet_libraries()
             module, function = job.split(":")
             task: Job = getattr(importlib.import_module(module), function)
             task(config, Path(HydraConfig.get().runtime.output_dir).resolve())
@@ -92,6 +94,19 @@ def run(config_name: str, job: str, *, needs_torch: bool = True) -> int:
     for failure in failures:
         fail(failure)
     return 2 if failures else 0
+
+
+def quiet_libraries() -> None:
+    """Leave the terminal to our own progress: other libraries' warnings go to the log file, their bars nowhere.
+
+    A variable that is already set wins, so that a person who debugs an engine sees it speak.
+    """
+    for name in ("TRANSFORMERS_VERBOSITY", "VLLM_LOGGING_LEVEL", "TORCH_CPP_LOG_LEVEL"):
+        os.environ.setdefault(name, "ERROR" if name != "TRANSFORMERS_VERBOSITY" else "error")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    for library in ("lightning", "vllm", "transformers", "torch"):
+        logging.getLogger(library).setLevel(logging.ERROR)
+        warnings.filterwarnings("ignore", module=rf"{library}(\..*)?")
 
 
 def is_multirun() -> bool:

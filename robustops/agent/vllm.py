@@ -134,6 +134,7 @@ def _start(folder: Path, options: VllmOptions) -> LLMEngine:
         logprobs_mode="processed_logprobs",
         generation_config="vllm",  # the folder's own top_p and top_k must not bend the sampling distribution
         disable_log_stats=True,
+        use_tqdm_on_load=False,
         seed=options.seed,
     )
     # Tied embeddings make every reload name the head as not loaded; load_weights refreshes it.

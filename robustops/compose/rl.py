@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,7 +15,7 @@ from robustops.compose.policy import build_engine, model_folder
 from robustops.compose.progress import progress
 from robustops.compose.scene import Scene, about, build_scene, build_scheduler, weights_of
 from robustops.compose.sft import EXPORT
-from robustops.compose.trainer import COMPUTE, build_logger
+from robustops.compose.trainer import COMPUTE, build_devices, build_logger
 from robustops.config import GrpoConfig, RunConfig
 from robustops.core.episode import EpisodeGroup
 from robustops.core.errors import ConfigError
@@ -52,19 +55,28 @@ def train_rl(config: RunConfig, algorithm: GrpoConfig, folder: Path) -> None:
         if isinstance(outcome, EpisodeGroup):
             log.add(slot.slot_id, outcome)
 
-    with progress("RL steps", every_note=True) as report:
+    with progress("RL steps", every_note=True) as report, closing(engine):
         callback = build_callback(scene, algorithm, engine, folder, record, report)
         run_grpo(
             module,
             callback,
             folder=folder / "checkpoints",
             steps=algorithm.steps,
-            accelerator="gpu" if config.hardware.gpus else "cpu",
+            devices=build_devices(config),
             logger=build_logger(config, folder),
         )
     export_model(module.model, folder / EXPORT, source=source)
     rows = log.finish(scene.tasks, about=about(config, scene.task_set))
     print(f"{algorithm.steps} RL steps, {len(rows)} episodes; {folder / EXPORT}", flush=True)
+
+
+@contextmanager
+def closing(engine: Any) -> Iterator[None]:
+    """A later job of the same process starts an engine of its own."""
+    try:
+        yield
+    finally:
+        asyncio.run(engine.close())
 
 
 def build_module(config: RunConfig, algorithm: GrpoConfig, source: Path) -> GrpoModule:

@@ -15,13 +15,14 @@ from robustops.compose.policy import model_folder
 from robustops.compose.progress import progress
 from robustops.compose.scene import build_codec
 from robustops.compose.tasks import open_task_set
-from robustops.compose.trainer import COMPUTE, build_trainer
+from robustops.compose.trainer import COMPUTE, build_devices, build_logger
 from robustops.config import RunConfig, SftConfig
 from robustops.core.errors import SplitError, TableError
 from robustops.core.tables import Header, write_json
 from robustops.data.sft import SftSample, load_samples
 from robustops.learn.checkpoint import load_latest
 from robustops.learn.export import export_model
+from robustops.learn.fit import fit
 from robustops.learn.model import Attention, load_model
 from robustops.learn.sft import SftModule, SftSettings, WeightedTokens
 
@@ -55,7 +56,7 @@ def train_sft(config: RunConfig, algorithm: SftConfig, folder: Path) -> None:
             print(f"resuming after step {saved.step} of {module.num_steps}", flush=True)
             module.resume(saved.step, saved.state)
         if module.first_step < module.num_steps:
-            build_trainer(config, folder).fit(module)
+            fit(module, devices=build_devices(config), logger=build_logger(config, folder))
     module.keep_best()
     export_model(model, folder / EXPORT, source=source)
     facts = {"stage": "sft", "model": config.model.name, "steps": module.num_steps, "monitoring_loss": module.best_loss}

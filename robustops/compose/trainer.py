@@ -1,33 +1,21 @@
-"""From `hardware` and `logger` to a Lightning trainer. Checkpoints and progress are ours: they survive a kill."""
+"""From `hardware` and `logger` to what a Lightning run takes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import lightning
 import torch
 from lightning.pytorch.loggers import Logger, TensorBoardLogger, WandbLogger
 
 from robustops.config import RunConfig
+from robustops.learn.fit import Devices
 from robustops.learn.metrics_table import MetricsTable
 
 COMPUTE = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
-def build_trainer(config: RunConfig, folder: Path) -> lightning.Trainer:
-    hardware = config.hardware
-    return lightning.Trainer(
-        accelerator="gpu" if hardware.gpus else "cpu",
-        devices=hardware.gpus or 1,
-        strategy=hardware.strategy if hardware.gpus > 1 else "auto",
-        max_epochs=1,
-        logger=build_logger(config, folder),
-        enable_checkpointing=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        log_every_n_steps=1,
-        default_root_dir=folder,
-    )
+def build_devices(config: RunConfig) -> Devices:
+    return Devices(gpus=config.hardware.gpus, strategy=config.hardware.strategy)
 
 
 def build_logger(config: RunConfig, folder: Path) -> Logger:

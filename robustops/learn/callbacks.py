@@ -83,7 +83,7 @@ class _Timing:
 class RolloutCallback(pl.Callback):
     """`folder` holds states and journals. `scheduler`: the fault scheduler, whose counts are part of the state.
 
-    Lightning's epoch is one RL step. `record` sees each newly played slot once; `report` each finished step.
+    Lightning's epoch is one RL step. `record` sees each slot, after a kill perhaps twice; `report` each finished step.
     """
 
     def __init__(

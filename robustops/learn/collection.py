@@ -67,7 +67,10 @@ async def collect_step(
     kept: Mapping[str, EpisodeGroup],
     record: Record | None = None,
 ) -> Collected:
-    """`kept`: groups that a skipped step before this one left, by slot id. `record` sees each newly played slot."""
+    """`kept`: groups that a skipped step before this one left, by slot id.
+
+    `record` sees each slot, one from the journal perhaps for the second time.
+    """
     groups, tally = dict(kept), _Tally()
     slots = sampler.plan(step)
     while slots:
@@ -105,9 +108,12 @@ async def _outcomes(
 ) -> dict[str, Outcome]:
     """By slot id: from the journal where it is there, played now otherwise."""
     outcomes = {slot.slot_id: journal.found[slot.slot_id] for slot in slots if slot.slot_id in journal.found}
-    for outcome in outcomes.values():
+    for slot in slots:
+        outcome = outcomes.get(slot.slot_id)
         if isinstance(outcome, EpisodeGroup):
             collector.count(outcome)
+        if outcome is not None and record is not None:
+            record(slot, outcome)  # once more: the kill may have come between the journal and the record
     missing = [slot for slot in slots if slot.slot_id not in outcomes]
     tally.num_reused += len(outcomes)
     tally.num_played += len(missing)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
-import lightning.pytorch as pl
 from lightning.pytorch.loggers import Logger
 
 from robustops.learn.callbacks import RolloutCallback
 from robustops.learn.checkpoint import load_latest
+from robustops.learn.fit import Devices, fit
 from robustops.learn.grpo import GrpoModule
 
 
@@ -19,9 +18,8 @@ def run_grpo(
     *,
     folder: Path,
     steps: int,
-    accelerator: str = "cpu",
+    devices: Devices | None = None,
     logger: Logger | None = None,
-    callbacks: Sequence[pl.Callback] = (),
 ) -> None:
     """Resume from the newest state in `folder` and train up to `steps` RL steps in all; nothing when all are done.
 
@@ -32,15 +30,11 @@ def run_grpo(
         callback.resume(module, saved)
     if callback.first_step >= steps:
         return
-    trainer = pl.Trainer(
+    fit(
+        module,
+        callback.buffer.loader(),
+        devices=devices,
         max_epochs=steps - callback.first_step,
-        accelerator=accelerator,
-        devices=1,
-        logger=logger or False,
-        callbacks=[callback, *callbacks],
-        enable_checkpointing=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        log_every_n_steps=1,
+        logger=logger,
+        callbacks=[callback],
     )
-    trainer.fit(module, train_dataloaders=callback.buffer.loader())

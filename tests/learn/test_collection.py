@@ -78,13 +78,13 @@ async def test_the_mean_reward_is_over_all_played_groups_not_the_accepted_ones(t
     assert found.mean_success == 1.0
 
 
-async def test_groups_from_the_journal_are_counted_and_not_played(tmp_path):
-    first = BanditCollector(MirrorPolicy())
-    whole = await fill(tmp_path, first, sampler())
+async def test_groups_from_the_journal_are_counted_and_recorded_again_but_not_played(tmp_path):
+    first, once = BanditCollector(MirrorPolicy()), []
+    whole = await fill(tmp_path, first, sampler(), recorded=once)
     second, recorded = BanditCollector(MirrorPolicy()), []
     again = await fill(tmp_path, second, sampler(), recorded=recorded)
     assert again.groups == whole.groups
     assert second.played == []
-    assert recorded == []
+    assert sorted(recorded) == sorted(once)  # a kill may have come between the journal and the record
     assert second.counted == first.played
     assert (again.num_played, again.num_reused) == (0, len(first.played))
