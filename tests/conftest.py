@@ -27,7 +27,7 @@ def sized():
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--report-table", metavar="FILE", help="write outcome and seconds of every test to a Markdown table")
+    parser.addoption("--report-table", metavar="FILE", help="write each test's outcome and seconds to a Markdown table")
 
 
 def pytest_terminal_summary(terminalreporter, exitstatus, config) -> None:

@@ -8,6 +8,15 @@ from robustops.config import RunConfig
 from robustops.core.errors import ConfigError
 
 
+def check_one_process(config: RunConfig) -> None:
+    """Raise ConfigError for training on several GPUs: gradients would not be the mean over their processes."""
+    if config.hardware.gpus > 1:
+        raise ConfigError(
+            f"hardware={config.hardware.name} has {config.hardware.gpus} GPUs, and training runs in one process so far; "
+            "write hardware.gpus=1 hardware.strategy=auto"
+        )
+
+
 def check_hardware(config: RunConfig) -> None:
     """Raise ConfigError where the hardware asked for is not visible; set the number of CPU threads."""
     wanted = config.hardware.gpus

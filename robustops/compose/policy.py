@@ -50,7 +50,20 @@ def build_engine(config: RunConfig, codec: Codec) -> Any:
         if config.engine.kind != "hf":
             log.warning("vllm is not installed here: rollouts use the transformers engine, which is slower")
         engine = importlib.import_module("robustops.agent.hf")
-        return engine.HfPolicy(folder, stop_ids=codec.stop_ids, decode=codec.decode, dtype=config.model.dtype)
+        options = engine.HfOptions(
+            max_model_len=config.model.max_context_tokens,
+            max_num_seqs=config.engine.concurrency,
+            device=None if config.hardware.gpus else "cpu",
+            seed=config.seed,
+        )
+        return engine.HfPolicy(
+            folder,
+            stop_ids=codec.stop_ids,
+            decode=codec.decode,
+            dtype=config.model.dtype,
+            options=options,
+            deterministic=config.engine.deterministic,
+        )
     engine = importlib.import_module("robustops.agent.vllm")
     settings, cache_mib = config.engine, config.engine.kv_cache_mib
     options = engine.VllmOptions(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -59,11 +60,12 @@ def train_sft(config: RunConfig, algorithm: SftConfig, folder: Path) -> None:
             fit(module, devices=build_devices(config), logger=build_logger(config, folder))
     module.keep_best()
     export_model(model, folder / EXPORT, source=source)
-    facts = {"stage": "sft", "model": config.model.name, "steps": module.num_steps, "monitoring_loss": module.best_loss}
+    best = module.best_loss if math.isfinite(module.best_loss) else None  # None: nothing was monitored
+    facts = {"stage": "sft", "model": config.model.name, "steps": module.num_steps, "monitoring_loss": best}
     write_json(folder / "run.json", {"config": asdict(config), "demonstrations": header.sha256, **facts})
     print(
         f"{module.num_steps} steps on {len(train)} demonstrations, loss {module.last_loss:.4f}, "
-        f"on the {len(monitored)} monitored ones {module.best_loss:.4f}; {folder / EXPORT}",
+        f"monitored {best}; {folder / EXPORT}",
         flush=True,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from robustops.compose.hardware import check_hardware
+from robustops.compose.hardware import check_hardware, check_one_process
 from robustops.compose.rl import train_rl
 from robustops.compose.sft import train_sft
 from robustops.config import RunConfig, SftConfig
@@ -16,6 +16,7 @@ def run(config: RunConfig, folder: Path) -> None:
     if config.split.part != "train":
         raise SplitError(f"split.part: got {config.split.part!r}; training takes 'train' alone")
     check_hardware(config)
+    check_one_process(config)
     if isinstance(config.algorithm, SftConfig):
         train_sft(config, config.algorithm, folder)
     else:

@@ -17,7 +17,7 @@ from transformers import PreTrainedModel
 
 from robustops.agent.policy import Policy, Prompt, Sample, Sampling
 from robustops.core.errors import SyncError
-from robustops.learn.model import token_logprobs
+from robustops.learn.model import named_weights, token_logprobs
 
 FINGERPRINT_ELEMENTS = 4096  # of each tensor
 
@@ -56,16 +56,11 @@ class SyncReport:
     num_tokens: int
 
 
-def named_weights(model: PreTrainedModel) -> Iterable[tuple[str, torch.Tensor]]:
-    """Under checkpoint names; a tied head comes once, as its embedding."""
-    return ((name, parameter.detach()) for name, parameter in model.named_parameters())
-
-
 def weights_fingerprint(model: PreTrainedModel) -> str:
     """Changes with any optimiser step, and costs little: a hash over evenly spaced elements of each parameter."""
     digest = hashlib.sha256()
-    for name, tensor in named_weights(model):
-        flat = tensor.flatten()
+    for name, tensor in named_weights(model).items():
+        flat = tensor.detach().flatten()
         picked = flat[:: max(1, flat.numel() // FINGERPRINT_ELEMENTS)].float().cpu().contiguous()
         digest.update(name.encode())
         digest.update(picked.numpy().tobytes())
@@ -76,7 +71,7 @@ async def synchronise(
     policy: TrainablePolicy, model: PreTrainedModel, probe: Probe, *, version: int, compute: torch.dtype
 ) -> SyncReport:
     """Load the model's weights as `version` and prove it. Raises SyncError when the logprobs differ by too much."""
-    policy.load_weights(named_weights(model), version)
+    policy.load_weights(named_weights(model).items(), version)
     if policy.weight_version != version:
         raise SyncError(f"weights {version}: the engine says it holds version {policy.weight_version}")
     sampling = Sampling(temperature=probe.temperature, max_tokens=probe.max_tokens, seed=version)
