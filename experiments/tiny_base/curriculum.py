@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from dialogues import dialogue
 from lessons import Segment, choosing, copying, looking_up, reciting
+from loose import loose_dialogue
 from torch import Tensor
 from values import Values
 
@@ -24,8 +25,9 @@ LESSONS: dict[str, Callable[[Values], list[Segment]]] = {
     "choose": choosing,
     "dialogue_short": lambda values: dialogue(values, is_short=True),
     "dialogue": dialogue,
+    "loose": loose_dialogue,
 }
-MEASURED = ("recite", "copy", "lookup_1", "lookup", "choose", "dialogue")
+MEASURED = ("recite", "copy", "lookup_1", "lookup", "choose", "dialogue", "loose")
 MAX_LENGTH = 1100
 
 
@@ -44,9 +46,8 @@ STAGES = (
     Stage(1.0e6, 2000, {"recite": 0.2, "copy_short": 0.5, "lookup_1": 0.3}),
     Stage(1.6e6, 2000, {"copy_short": 0.2, "copy": 0.3, "lookup_1": 0.3, "lookup_small": 0.2}),
     Stage(2.6e6, 2000, {"copy": 0.2, "lookup_1": 0.1, "lookup_small": 0.2, "lookup": 0.2, "dialogue_short": 0.3}),
-    Stage(4.0e6, 3000, {"copy": 0.1, "lookup": 0.3, "choose": 0.1, "dialogue_short": 0.3, "dialogue": 0.2}),
-    Stage(math.inf, 4000, {"copy": 0.05, "lookup": 0.2, "choose": 0.2, "dialogue_short": 0.15, "dialogue": 0.4}),
-)
+    Stage(4.0e6, 3000, {"copy": 0.1, "lookup": 0.2, "choose": 0.1, "dialogue_short": 0.3, "dialogue": 0.1, "loose": 0.2}),
+    Stage(math.inf, 4000, {"copy": 0.02, "lookup": 0.13, "choose": 0.15, "dialogue": 0.35, "loose": 0.35})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

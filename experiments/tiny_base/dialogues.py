@@ -1,86 +1,26 @@
-"""Micro-dialogues in the real chat format: system text with signatures, an instruction that spells the calls out, calls
-with replies, "Done.". Values in, segments out.
-"""
+"""Micro-dialogues whose request spells the calls out, tool by tool, in order. Values in, segments out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from random import Random
 
-from lessons import ASSISTANT, END, USER, Segment, call_text, choose, kind_of, reply, shown
-from records import Kind, Row, Tool, csm, invented
+from lessons import Segment, choose, kind_of, shown
+from records import Kind, Row, Tool, csm
+from script import Script, write
 from values import Values
-
-_RULES = (
-    "Use the tools.", "Call one tool at a time.", "Answer Done at the end.", "Do only what is said.", "Be exact.",
-    "Ids come from replies.", "Never guess an id.", "Work step by step.", "You help the staff.", "Keep names as is.",
-    "Read before you write.", "You run a service desk.", "Follow the order given.", "One change per request.",
-    "If a call fails, try it once more.", "Do not ask back.", "Dates are year, month, day.",
-    "Prices are whole numbers.", "Lists come in id order.", "Records may have many fields.",
-    "When all calls are made, say Done.",
-)  # fmt: skip
-_FAILURES = (
-    "Error: busy, not executed", "API Error [{tool}]: try again", "Error: too many requests, nothing was done",
-    '{{"error": "unavailable", "executed": false}}', "Timeout before execution. Repeat the call.",
-)  # fmt: skip
-
-
-@dataclass(slots=True)
-class _Script:
-    """A dialogue under construction."""
-
-    values: Values
-    clauses: list[str] = field(default_factory=list)
-    tools: list[Tool] = field(default_factory=list)
-    exchanges: list[tuple[Tool, Row, object]] = field(default_factory=list)
-
-    @property
-    def rng(self) -> Random:
-        return self.values.rng
-
-    def call(self, tool: Tool, arguments: Row, answer: object, clause: str) -> None:
-        self.tools.append(tool)
-        self.exchanges.append((tool, arguments, answer))
-        self.clauses.append(clause)
 
 
 def dialogue(values: Values, *, is_short: bool = False) -> list[Segment]:
     """One to four calls; later arguments are copied from earlier replies."""
     rng = values.rng
-    script = _Script(values)
+    script = Script(values)
     shapes = [_find_and_change, _list_and_change, _create, _two_and_create, _plain_change]
     if not is_short:
         shapes += [_chain, _chain, _create_and_create]
     while not script.exchanges:
         rng.choice(shapes)(script)
-    return _write(script, distractors=rng.randint(0, 2 if is_short else 4))
-
-
-def _write(script: _Script, *, distractors: int) -> list[Segment]:
-    rng = script.rng
-    tools = {tool.name: tool for tool in script.tools}
-    for _ in range(distractors):
-        tool = rng.choice(csm().tools) if rng.random() < 0.7 else invented(script.values).updater
-        assert tool is not None
-        tools.setdefault(tool.name, tool)
-    listed = list(tools.values())
-    rng.shuffle(listed)
-    policy = " ".join(rng.sample(_RULES, rng.randint(1, 6)))
-    if rng.random() < 0.3:
-        policy += " " + " ".join(script.values.word() for _ in range(rng.randint(3, 12))).capitalize() + "."
-    system = policy + "\n\n# Tools\n" + "\n".join(tool.signature for tool in listed)
-    request = _join(rng, script.clauses)
-    head = f"<|im_start|>system\n{system}{END}\n{USER}{request}{END}\n{ASSISTANT}"
-    segments: list[Segment] = [(head, False)]
-    for tool, arguments, answer in script.exchanges:
-        block = call_text(tool.name, arguments)
-        if rng.random() < 0.03:  # a call that did not happen is made again
-            failure = rng.choice(_FAILURES).format(tool=tool.name)
-            segments += [(block, True), (f"{END}\n{reply(failure)}{ASSISTANT}", False)]
-        segments += [(block, True), (f"{END}\n{reply(answer)}{ASSISTANT}", False)]
-    segments.append((f"Done.{END}", True))
-    return segments
+    return write(script, _join(rng, script.clauses), distractors=rng.randint(0, 2 if is_short else 4))
 
 
 def _join(rng: Random, clauses: Sequence[str]) -> str:
@@ -89,14 +29,14 @@ def _join(rng: Random, clauses: Sequence[str]) -> str:
     return text[:1].upper() + text[1:] + rng.choice((".", "."))
 
 
-def _spell(script: _Script, tool: Tool) -> str:
+def _spell(script: Script, tool: Tool) -> str:
     """The tool in words: its name, or its name without underscores."""
     rng = script.rng
     name = tool.name if rng.random() < 0.5 else tool.name.replace("_", " ")
     return rng.choice((name, name, f"call {name}", f"use {name}"))
 
 
-def _say(script: _Script, arguments: Row) -> str:
+def _say(script: Script, arguments: Row) -> str:
     """Arguments in words; booleans and names read naturally."""
     rng = script.rng
     parts = []
@@ -111,7 +51,7 @@ def _say(script: _Script, arguments: Row) -> str:
     return rng.choice((", ", ", ", " and ")).join(parts)
 
 
-def _from_reply(script: _Script, names: Sequence[str]) -> str:
+def _from_reply(script: Script, names: Sequence[str]) -> str:
     """How a clause says that an argument comes from a reply; often it does not say so at all."""
     rng = script.rng
     if rng.random() < 0.45:
@@ -122,63 +62,41 @@ def _from_reply(script: _Script, names: Sequence[str]) -> str:
     )
 
 
-def _changes(script: _Script, kind: Kind, tool: Tool, row: Row, *, most: int = 2) -> Row:
-    """New values for some columns that the tool takes; flags become JSON booleans."""
-    rng = script.rng
-    names = [name for name in tool.parameters if name in kind.columns and name != kind.key]
-    chosen = rng.sample(names, min(len(names), rng.choice((1, 1, 1, most))))
-    changed = {}
-    for name in tool.parameters:
-        if name in chosen:
-            value = script.values.of(kind.columns[name])
-            changed[name] = bool(value) if kind.columns[name] == "flag" else value
-    return changed
-
-
-def _found(script: _Script) -> tuple[Kind, Row] | None:
+def _found(script: Script) -> tuple[Kind, Row] | None:
     """A finder call whose reply holds a row."""
-    rng, values = script.rng, script.values
-    kind = kind_of(values)
-    if not kind.finders:
+    kind = kind_of(script.values)
+    row = script.find(kind)
+    if row is None:
         return None
-    tool, column = rng.choice(kind.finders)
-    row = kind.row(values)
-    if column in kind.columns or column == kind.key:
-        argument = row[column]
-    else:  # csm's find_user takes the full name
-        argument = f"{row['first_name']} {row['last_name']}"
-    if argument is None:
-        return None
-    answer = {name: value for name, value in shown(row).items() if name not in kind.hidden_from_finder}
-    clause = _spell(script, tool) + rng.choice((f" {argument}", f" with {_say(script, {column: argument})}"))
-    script.call(tool, {column: argument}, answer, clause)
+    tool, arguments, _ = script.exchanges[-1]
+    how = script.rng.choice((f" {row.pop('@')}", f" with {_say(script, arguments)}"))
+    script.clauses.append(_spell(script, tool) + how)
     return kind, row
 
 
-def _change(script: _Script, kind: Kind, row: Row, *, is_known: bool) -> None:
+def _change(script: Script, kind: Kind, row: Row, *, is_known: bool) -> None:
     tool = kind.updater
-    if tool is None or not (changed := _changes(script, kind, tool, row)):
+    if tool is None or not (changed := script.new_values(kind, tool)):
         return
-    stored = {name: int(value) if isinstance(value, bool) else value for name, value in changed.items()}
-    arguments = {kind.key: row[kind.key], **changed}
-    key = f" {_say(script, {kind.key: row[kind.key]})}," if is_known else _from_reply(script, [kind.key])
+    key = f" {_say(script, {kind.key: row[kind.key]})}" if is_known else _from_reply(script, [kind.key])
     clause = (
         f"{_spell(script, tool)}{key}{script.rng.choice((' to set ', ': ', ', ', ' with '))}{_say(script, changed)}"
     )
-    script.call(tool, arguments, shown(row | stored), clause)
+    script.change(kind, row, changed)
+    script.clauses.append(clause)
 
 
-def _plain_change(script: _Script) -> None:
+def _plain_change(script: Script) -> None:
     kind = kind_of(script.values)
     _change(script, kind, kind.row(script.values), is_known=True)
 
 
-def _find_and_change(script: _Script) -> None:
+def _find_and_change(script: Script) -> None:
     if (found := _found(script)) is not None:
         _change(script, *found, is_known=False)
 
 
-def _listed(script: _Script, kind: Kind, given: Row, *, is_known: bool) -> Row | None:
+def _listed(script: Script, kind: Kind, given: Row, *, is_known: bool) -> Row | None:
     """A lister call filtered by `given`, and the row that the clause picks from its reply."""
     rng, values = script.rng, script.values
     tool = kind.lister
@@ -198,7 +116,7 @@ def _listed(script: _Script, kind: Kind, given: Row, *, is_known: bool) -> Row |
     return row
 
 
-def _list_and_change(script: _Script) -> None:
+def _list_and_change(script: Script) -> None:
     kind = kind_of(script.values)
     if kind.lister is None:
         return
@@ -211,7 +129,7 @@ def _list_and_change(script: _Script) -> None:
         _change(script, kind, row, is_known=False)
 
 
-def _chain(script: _Script) -> None:
+def _chain(script: Script) -> None:
     """Find a row, list what belongs to it, change the picked one."""
     found = _found(script)
     if found is None:
@@ -228,7 +146,7 @@ def _chain(script: _Script) -> None:
         _change(script, kind, picked, is_known=False)
 
 
-def _new(script: _Script, kind: Kind, known: Row) -> Row | None:
+def _new(script: Script, kind: Kind, known: Row) -> Row | None:
     """A creator call; `known` arguments come from replies."""
     tool, values = kind.creator, script.values
     if tool is None:
@@ -238,8 +156,7 @@ def _new(script: _Script, kind: Kind, known: Row) -> Row | None:
         if name in known:
             arguments[name] = known[name]
         elif name in kind.columns and (name in tool.required or script.rng.random() < 0.1):
-            value = values.of(kind.columns[name])
-            arguments[name] = bool(value) if kind.columns[name] == "flag" else value
+            arguments[name] = script.value(kind, name)
     row = kind.row(values)
     row |= {name: int(value) if isinstance(value, bool) else value for name, value in arguments.items()}
     said = {name: value for name, value in arguments.items() if name not in known}
@@ -250,7 +167,7 @@ def _new(script: _Script, kind: Kind, known: Row) -> Row | None:
     return row
 
 
-def _create(script: _Script) -> None:
+def _create(script: Script) -> None:
     """Create a row, with an id that was found or out of nothing but the instruction."""
     if script.rng.random() < 0.3:
         _new(script, kind_of(script.values), {})
@@ -265,7 +182,7 @@ def _create(script: _Script) -> None:
         _new(script, script.rng.choice(children), {parent.key: row[parent.key]})
 
 
-def _two_and_create(script: _Script) -> None:
+def _two_and_create(script: Script) -> None:
     """Find two rows and link them."""
     first, second = _found(script), _found(script)
     if first is None or second is None or first[0].key == second[0].key:
@@ -285,7 +202,7 @@ def _two_and_create(script: _Script) -> None:
             script.call(kind.updater, arguments, shown(row | arguments), clause)
 
 
-def _create_and_create(script: _Script) -> None:
+def _create_and_create(script: Script) -> None:
     """Create a row, then another one under its new id."""
     kind = kind_of(script.values)
     row = _new(script, kind, {})

@@ -129,28 +129,33 @@ def csm() -> Csm:
     return Csm(kinds, tuple(tools.values()))
 
 
-def invented(values: Values) -> Kind:
-    """A kind that no server has: invented tools on invented columns."""
+def invented(values: Values, *parents: Kind) -> Kind:
+    """A kind that no server has: invented tools on invented columns. `parents`: kinds whose keys it refers to."""
     rng = values.rng
-    noun = rng.choice(NOUNS) if rng.random() < 0.7 else values.word()
+    noun = rng.choice([name for name in NOUNS if name not in {parent.noun for parent in parents}])
+    if rng.random() < 0.3:
+        noun = values.word()
     key = rng.choice((f"{noun}_id", f"{noun}_id", f"{noun}_id", "id", f"{noun}_key"))
     columns = {"name": "title"} if rng.random() < 0.8 else {}
     columns |= dict(column.split("=") for column in rng.sample(_EXTRA_COLUMNS, rng.randint(2, 7)))
+    columns |= {parent.key: "id" for parent in parents}
+    columns.pop(key, None)
     names = list(columns)
     rng.shuffle(names)
     columns = {name: columns[name] for name in names}
     suffix = rng.choice(("", "", "_record", "_entry", "_info"))
-    plural = f"{noun}s"
     by = [name for name, kind in columns.items() if kind in ("title", "serial", "number", "email", "code", "person")]
     finders = tuple((_tool(f"{rng.choice(_FIND)}_{noun}{suffix}", (column,), ()), column) for column in by[:1])
-    creates = tuple(rng.sample(names, min(len(names), rng.randint(1, 3))))
+    inherited = tuple(parent.key for parent in parents)
+    own = [name for name in names if name not in inherited]
+    creates = inherited + tuple(rng.sample(own, min(len(own), rng.randint(1, 3))))
     return Kind(
         noun=noun,
         key=key,
         columns=columns,
         finders=finders,
-        lister=_tool(f"{rng.choice(_LIST)}_{plural}{suffix}", (), (key, *names), rng),
-        updater=_tool(f"{rng.choice(_UPDATE)}_{noun}{suffix}", (key,), tuple(names), rng),
+        lister=_tool(f"{rng.choice(_LIST)}_{noun}s{suffix}", (), (key, *names), rng, inherited),
+        updater=_tool(f"{rng.choice(_UPDATE)}_{noun}{suffix}", (key,), tuple(names), rng, inherited),
         creator=_tool(
             f"{rng.choice(_CREATE)}_{noun}{suffix}", creates, tuple(name for name in names if name not in creates), rng
         ),
@@ -158,8 +163,16 @@ def invented(values: Values) -> Kind:
     )
 
 
-def _tool(name: str, required: tuple[str, ...], optional: tuple[str, ...], rng: Random | None = None) -> Tool:
+def _tool(
+    name: str,
+    required: tuple[str, ...],
+    optional: tuple[str, ...],
+    rng: Random | None = None,
+    always: tuple[str, ...] = (),
+) -> Tool:
+    """`rng` draws which of the `optional` parameters exist; those named in `always` do."""
     if rng is not None and optional:
-        optional = tuple(rng.sample(optional, rng.randint(1, len(optional))))
+        drawn = set(rng.sample(sorted(optional), rng.randint(1, len(optional)))) | set(always)
+        optional = tuple(parameter for parameter in optional if parameter in drawn)
     shown = ", ".join([*required, *(f"{parameter}?" for parameter in optional)])
     return Tool(name=name, signature=f"{name}({shown})", required=required, optional=optional)
