@@ -46,8 +46,11 @@ STAGES = (
     Stage(1.0e6, 2000, {"recite": 0.2, "copy_short": 0.5, "lookup_1": 0.3}),
     Stage(1.6e6, 2000, {"copy_short": 0.2, "copy": 0.3, "lookup_1": 0.3, "lookup_small": 0.2}),
     Stage(2.6e6, 2000, {"copy": 0.2, "lookup_1": 0.1, "lookup_small": 0.2, "lookup": 0.2, "dialogue_short": 0.3}),
-    Stage(4.0e6, 3000, {"copy": 0.1, "lookup": 0.2, "choose": 0.1, "dialogue_short": 0.3, "dialogue": 0.1, "loose": 0.2}),
-    Stage(math.inf, 4000, {"copy": 0.02, "lookup": 0.13, "choose": 0.15, "dialogue": 0.35, "loose": 0.35})
+    Stage(
+        4.0e6, 3000, {"copy": 0.1, "lookup": 0.2, "choose": 0.1, "dialogue_short": 0.3, "dialogue": 0.1, "loose": 0.2}
+    ),
+    Stage(math.inf, 4000, {"copy": 0.02, "lookup": 0.13, "choose": 0.15, "dialogue": 0.35, "loose": 0.35}),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
