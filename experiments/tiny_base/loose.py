@@ -17,7 +17,8 @@ _CHANGE = (
     "{s}: {p}", "{p} for {s}", "{s} needs {p}", "{s} has {p} from today", "for {s} we want {p}",
     "{s} ought to show {p}",
     "put {p} on {s}", "record {p} on {s}", "correct {s} to {p}", "it is {p} on {s}", "{s} is wrong, {p} is right",
-    "could {s} have {p}", "{p} belongs on {s}", "{s} switches to {p}", "I would like {p} on {s}", "see that {s} has {p}",
+    "could {s} have {p}",
+    "{p} belongs on {s}", "{s} switches to {p}", "I would like {p} on {s}", "see that {s} has {p}",
 )  # fmt: skip
 _CREATE = (
     "{s} wants a {n}: {p}", "one more {n} under {s}, {p}", "{n} for {s} with {p}", "{p} on a fresh {n} of {s}",
