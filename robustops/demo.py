@@ -113,9 +113,9 @@ class Journal:
 
 def play(plan: list[Phase], journal: Journal) -> int:
     """Run the phases that are not done; return the exit code of the first that fails, else 0."""
-    pace = 1.0  # how much slower this machine is than the expectation, from the phases seen so far
+    seen_s = expected_s = 1.0  # of the phases run so far; their ratio is this machine's pace
     for number, phase in enumerate(plan, start=1):
-        left_s = sum(other.expected_s for other in plan[number - 1 :] if not journal.has(other)) * pace
+        left_s = sum(other.expected_s for other in plan[number - 1 :] if not journal.has(other)) * seen_s / expected_s
         if journal.has(phase) and phase.name != "report":
             print(f"[{number}/{len(plan)}] {phase.title}: done before", flush=True)
             continue
@@ -126,7 +126,7 @@ def play(plan: list[Phase], journal: Journal) -> int:
         if code:
             print(f"the demo stopped in phase {phase.name!r} (exit {code}); run it again to go on from there")
             return code
-        pace = max(0.25, (time.monotonic() - started) / phase.expected_s)
+        seen_s, expected_s = seen_s + time.monotonic() - started, expected_s + phase.expected_s
         journal.add(phase)
     return 0
 
