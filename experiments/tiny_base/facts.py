@@ -158,6 +158,17 @@ OFTEN_NULL = frozenset(
     )
 )
 
+# What the task generator's templates write. Requests in free wording leave it out, so that Base is taught no task.
+WRITTEN_BY_TASKS: dict[str, frozenset[str]] = {
+    "product": frozenset({"product_price", "lifecycle_state"}),
+    "installed_product": frozenset({"status", "location_id"}),
+    "account": frozenset({"email_domain"}),
+    "contract": frozenset({"contract_price", "status"}),
+    "entitlement": frozenset({"support_level"}),
+    "case": frozenset({"priority"}),
+}
+CREATED_BY_TASKS = frozenset({"case", "notification", "entitlement", "contract", "user_group_member"})
+
 CSM_SIGNATURES = """
 find_user(name)
 find_user_by_email(email)

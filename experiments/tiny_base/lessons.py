@@ -139,16 +139,18 @@ def choose(rng: Random, rows: Sequence[Row], kind: Kind) -> tuple[str, Row] | No
     ]  # fmt: skip
     if ordered and rng.random() < 0.5:
         column = rng.choice(ordered)
+        said = column.replace("_", " ") if rng.random() < 0.5 else column
         is_date = kind.columns[column] == "date"
         if rng.random() < 0.65:
             word = rng.choice(("latest", "last") if is_date else ("largest", "highest", "most"))
-            return f"with the {word} {column}", max(rows, key=lambda row: row[column])
+            return f"with the {word} {said}", max(rows, key=lambda row: row[column])
         word = rng.choice(("earliest", "first") if is_date else ("smallest", "lowest", "least"))
-        return f"with the {word} {column}", min(rows, key=lambda row: row[column])
+        return f"with the {word} {said}", min(rows, key=lambda row: row[column])
     row = rng.choice(rows)
     columns = telling(rows, row, kind.key)
     enums = [name for name in columns if "|" in kind.columns.get(name, "")]
     if not columns:
         return None
     column = rng.choice(enums) if enums and rng.random() < 0.7 else rng.choice(columns)
-    return rng.choice((f"with {column} {row[column]}", f"where {column} is {row[column]}")), row
+    said = column.replace("_", " ") if rng.random() < 0.5 else column
+    return rng.choice((f"with {said} {row[column]}", f"where {said} is {row[column]}")), row

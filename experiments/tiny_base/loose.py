@@ -1,7 +1,7 @@
-"""Micro-dialogues whose request names no tool, only things and values; over invented kinds. Values in, segments out.
+"""Micro-dialogues whose request names no tool, only things and values. Values in, segments out.
 
-They teach that a name is looked up before its row is changed, whatever the words. No csm kind occurs here: what a model
-makes of csm requests is left to its generality.
+They teach that a name is looked up before its row is changed, whatever the words. Of csm, what the generator's tasks
+write or create is left out: what Base makes of those is its generality.
 """
 
 from __future__ import annotations
@@ -9,11 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lessons import Segment, choose, shown
-from records import Kind, Row, invented
+from records import Kind, Row, csm, invented
 from script import Script, write
-from values import Values
+from values import Values, words
 
+_VERBS = words(
+    """
+    adjust fix amend revise enter note apply switch turn raise adapt alter edit modify correct store save write register
+    put book file arrange mend renew tag label
+    """
+)
 _CHANGE = (
+    "{v} {s}: {p}", "{v} {p} on {s}", "{v} {p} for {s}", "{v} {s}, {p}", "{v} {s} with {p}", "{v} {s} so that {p}",
     "{s}: {p}", "{p} for {s}", "{s} needs {p}", "{s} has {p} from today", "for {s} we want {p}",
     "{s} ought to show {p}",
     "put {p} on {s}", "record {p} on {s}", "correct {s} to {p}", "it is {p} on {s}", "{s} is wrong, {p} is right",
@@ -46,6 +53,21 @@ def loose_dialogue(values: Values) -> list[Segment]:
     return write(script, text[:1].upper() + text[1:], distractors=rng.randint(0, 4))
 
 
+def _kind(values: Values) -> Kind:
+    """A kind whose rows are found by something a person would say."""
+    findable = [kind for kind in csm().kinds.values() if any(column != "portal_user_id" for _, column in kind.finders)]
+    return values.rng.choice(findable) if values.rng.random() < 0.5 else invented(values)
+
+
+def _kind_under(values: Values, *parents: Kind) -> Kind:
+    """A kind that refers to the parents: csm's own where all are csm's, else an invented one."""
+    keys = {parent.key for parent in parents}
+    children = [kind for kind in csm().kinds.values() if keys <= set(kind.columns) and kind not in parents]
+    if children and all(parent in csm().kinds.values() for parent in parents) and values.rng.random() < 0.8:
+        return values.rng.choice(children)
+    return invented(values, *parents)
+
+
 def _subject(script: Script, kind: Kind, row: Row) -> str:
     noun, name = kind.noun.replace("_", " "), row.pop("@")
     return script.rng.choice(
@@ -67,16 +89,16 @@ def _pairs(script: Script, changed: Row) -> str:
 
 
 def _said(script: Script, forms: Sequence[str], **slots: str) -> str:
-    text = script.rng.choice(forms).format(**slots)
+    text = script.rng.choice(forms).format(v=script.rng.choice(_VERBS), **slots)
     return text.removesuffix(": ").removesuffix(", ").removesuffix("; ")
 
 
 def _one_change(script: Script) -> str | None:
-    kind = invented(script.values)
+    kind = _kind(script.values)
     row = script.find(kind)
     if row is None or kind.updater is None:
         return None
-    subject, changed = _subject(script, kind, row), script.new_values(kind, kind.updater)
+    subject, changed = _subject(script, kind, row), script.new_values(kind, kind.updater, without=kind.reserved)
     if not changed:
         return None
     script.change(kind, row, changed)
@@ -86,8 +108,8 @@ def _one_change(script: Script) -> str | None:
 def _child_change(script: Script) -> str | None:
     """Find the parent, list its children, change the one that is meant."""
     rng, values = script.rng, script.values
-    parent = invented(values)
-    kind = invented(values, parent)
+    parent = _kind(values)
+    kind = _kind_under(values, parent)
     found = script.find(parent)
     if found is None or kind.lister is None or kind.updater is None:
         return None
@@ -102,8 +124,7 @@ def _child_change(script: Script) -> str | None:
             return None
         wording, row = f" {choice[0]}", choice[1]
     script.call(kind.lister, given, [shown(each) for each in rows])
-    changed = script.new_values(kind, kind.updater)
-    changed.pop(parent.key, None)
+    changed = script.new_values(kind, kind.updater, without=kind.reserved | {parent.key})
     if not changed:
         return None
     script.change(kind, row, changed)
@@ -120,7 +141,7 @@ def _child_change(script: Script) -> str | None:
 def _creation(script: Script, kind: Kind, keys: Row) -> Row | None:
     """A creator call; returns the values that the request must state."""
     tool = kind.creator
-    if tool is None or not set(keys) <= set(tool.parameters):
+    if tool is None or kind.is_creation_reserved or not set(keys) <= set(tool.parameters):
         return None
     own = {name: script.value(kind, name) for name in tool.parameters if name in kind.columns and name not in keys
            and (name in tool.required or script.rng.random() < 0.15)}  # fmt: skip
@@ -131,8 +152,8 @@ def _creation(script: Script, kind: Kind, keys: Row) -> Row | None:
 
 
 def _child_create(script: Script) -> str | None:
-    parent = invented(script.values)
-    kind = invented(script.values, parent)
+    parent = _kind(script.values)
+    kind = _kind_under(script.values, parent)
     found = script.find(parent)
     if found is None:
         return None
@@ -142,10 +163,10 @@ def _child_create(script: Script) -> str | None:
 
 
 def _link(script: Script) -> str | None:
-    first, second = invented(script.values), invented(script.values)
+    first, second = _kind(script.values), _kind(script.values)
     if first.key == second.key or first.noun == second.noun:
         return None
-    kind = invented(script.values, first, second)
+    kind = _kind_under(script.values, first, second)
     rows = [script.find(first), script.find(second)]
     if rows[0] is None or rows[1] is None:
         return None

@@ -7,7 +7,14 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from facts import CSM_SIGNATURES, CSM_TABLES, NOT_FOUND_BY_FINDER, OFTEN_NULL
+from facts import (
+    CREATED_BY_TASKS,
+    CSM_SIGNATURES,
+    CSM_TABLES,
+    NOT_FOUND_BY_FINDER,
+    OFTEN_NULL,
+    WRITTEN_BY_TASKS,
+)
 from values import Values, words
 
 Row = dict[str, Any]
@@ -78,6 +85,8 @@ class Kind:
     nullable: frozenset[str] = frozenset()
     hidden_from_finder: frozenset[str] = frozenset()
     key_format: str = ""
+    reserved: frozenset[str] = frozenset()  # columns that the generator's tasks write
+    is_creation_reserved: bool = False  # the generator's tasks create such rows
 
     def new_key(self, values: Values) -> int | str:
         number = int(values.of("id"))
@@ -125,6 +134,8 @@ def csm() -> Csm:
             creator=tools.get(creator),
             nullable=OFTEN_NULL,
             hidden_from_finder=NOT_FOUND_BY_FINDER,
+            reserved=WRITTEN_BY_TASKS.get(noun, frozenset()),
+            is_creation_reserved=noun in CREATED_BY_TASKS,
         )
     return Csm(kinds, tuple(tools.values()))
 

@@ -23,6 +23,10 @@ _FAILURES = (
 )  # fmt: skip
 
 
+_DEAD_ENDS = (
+    "{{}}", "[]", "API Error [{tool}]: Invalid {name}", "API Error [{tool}]: {name} not found", "Unknown tool: {tool}",
+    "API Error [{tool}]: [{{'type': 'missing', 'loc': ['body', '{name}'], 'msg': 'Field required'}}]",
+)  # fmt: skip
 _PROSE = words(
     """
     please note that every request here comes from a person who waits so stay calm and polite while rows change often
@@ -73,9 +77,9 @@ class Script:
         stored.pop("@", None)
         self.call(kind.updater, {kind.key: row[kind.key], **changed}, shown(stored))
 
-    def new_values(self, kind: Kind, tool: Tool, *, most: int = 2) -> Row:
+    def new_values(self, kind: Kind, tool: Tool, *, most: int = 2, without: frozenset[str] = frozenset()) -> Row:
         """New values for some columns that the tool takes."""
-        names = [name for name in tool.parameters if name in kind.columns and name != kind.key]
+        names = [name for name in tool.parameters if name in kind.columns and name not in without | {kind.key}]
         chosen = set(self.rng.sample(names, min(len(names), self.rng.choice((1, 1, 1, most)))))
         return {name: self.value(kind, name) for name in tool.parameters if name in chosen}
 
@@ -110,6 +114,10 @@ def write(script: Script, request: str, *, distractors: int) -> list[Segment]:
     segments: list[Segment] = [(head, False)]
     for tool, arguments, answer in script.exchanges:
         block = call_text(tool.name, arguments)
+        if rng.random() < 0.02:  # nothing found, or a mistake: no way on
+            dead_end = rng.choice(_DEAD_ENDS).format(tool=tool.name, name=rng.choice(list(arguments)))
+            segments += [(block, True), (f"{END}\n{reply(dead_end)}{ASSISTANT}", False)]
+            break
         if rng.random() < 0.03:  # a call that did not happen is made again
             failure = rng.choice(_FAILURES).format(tool=tool.name)
             segments += [(block, True), (f"{END}\n{reply(failure)}{ASSISTANT}", False)]
