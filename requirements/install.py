@@ -70,7 +70,7 @@ def main() -> int:
     parser.add_argument("--build", choices=sorted(IMPORT_CHECK), help="override the choice")
     parser.add_argument("--print-build", action="store_true", help="say which build would be installed, and stop")
     args = parser.parse_args()
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036 - the one place that an older Python reaches
         print(
             f"error: Python 3.11 or newer is needed, this is {platform.python_version()}; try `make PYTHON=python3.11`"
         )
