@@ -179,7 +179,6 @@ class RolloutCallback(pl.Callback):
             pl_module.logger.log_metrics(metrics, step=done)
         learned = "no update" if update is None else f"loss {update.loss:.4f}, gradient {update.grad_norm:.3g}"
         note = f"{self._summary}, {learned}, weights {pl_module.num_updates}"
-        log.info("step %d/%d: %s", done, self._settings.steps, note)
         self._report(done, self._settings.steps, note)
         if done % self._settings.save_every_steps == 0 or done == self._settings.steps:
             save_state(self._folder, done, self._state(trainer, pl_module))
