@@ -15,6 +15,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # waiting threads must not 
 import torch
 from curve import draw
 from dialogues import dialogue
+from loose import loose_dialogue
 from model import Recipe, new_model
 from tokenizer import FUNCTION_WORDS, fragments_of, save, train_tokenizer
 from train import train
@@ -22,19 +23,20 @@ from transformers import GenerationConfig
 from values import Values
 
 HERE = Path(__file__).resolve().parent
-# How often each word list is repeated beside the dialogues: words of requests are to be single tokens, pieces of names
-# may take two or three.
-REQUEST_WORDS, NAME_WORDS, LOWER_NAME_WORDS, FUNCTION = 300, 120, 40, 120
+# How often the words of requests and the function words stand beside the dialogues: they are to be single tokens.
+REQUEST_WORDS, FUNCTION = 300, 120
 
 
 def tokenizer_texts() -> list[str]:
-    """Dialogues of the curriculum, and the words of the generator's requests and names (words alone, no sentence)."""
+    """What Base will read: its dialogues, names of syllables included, and the words of requests, each alone.
+
+    The generator's names are left out: pieces that occur in them only would never be copied before SFT.
+    """
     values = Values(Random(7))
-    texts = ["".join(text for text, _ in dialogue(values)) for _ in range(3000)]
-    request_words, name_words = (HERE / "words.txt").read_text(encoding="utf-8").splitlines()
+    texts = ["".join(text for text, _ in lesson(values)) for lesson in (dialogue, loose_dialogue) for _ in range(2500)]
+    request_words = (HERE / "words.txt").read_text(encoding="utf-8")
     functions = "".join(f" {word} . " for word in FUNCTION_WORDS)
-    texts += [request_words] * REQUEST_WORDS + [name_words] * NAME_WORDS
-    return texts + [name_words.lower()] * LOWER_NAME_WORDS + [functions] * FUNCTION
+    return texts + [request_words] * REQUEST_WORDS + [functions] * FUNCTION
 
 
 def main() -> None:

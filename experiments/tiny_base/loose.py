@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from lessons import Segment, choose, shown
 from records import Kind, Row, csm, invented
-from script import Script, write
+from script import Script, soup, write
 from values import Values, words
 
 _VERBS = words(
@@ -49,7 +49,12 @@ def loose_dialogue(values: Values) -> list[Segment]:
     while request is None:
         script = Script(values)
         request = rng.choice((_one_change, _one_change, _child_change, _child_create, _link))(script)
-    text = rng.choice(_OPENINGS) + request + rng.choice(_ENDINGS)
+    text = rng.choice(_OPENINGS)
+    if rng.random() < 0.3:
+        text += soup(values, rng.randint(1, 4)) + rng.choice((": ", " ", ", ", ". "))
+    text += request + rng.choice(_ENDINGS)
+    if rng.random() < 0.15:
+        text += " " + soup(values, rng.randint(1, 4)).capitalize() + "."
     return write(script, text[:1].upper() + text[1:], distractors=rng.randint(0, 4))
 
 
@@ -75,13 +80,15 @@ def _subject(script: Script, kind: Kind, row: Row) -> str:
     )
 
 
-def _pairs(script: Script, changed: Row) -> str:
+def _pairs(script: Script, kind: Kind, changed: Row) -> str:
     rng = script.rng
     parts = []
     for name, value in changed.items():
-        word = name.replace("_", " ") if rng.random() < 0.8 else name
+        word = rng.choice((name, *[name.replace("_", " ")] * 3, name.rsplit("_", 1)[-1]))
         if isinstance(value, bool):
             parts.append(rng.choice((word, f"{word} on")) if value else f"no {word}")
+        elif "|" in kind.columns[name] and rng.random() < 0.2:
+            parts.append(str(value))
         else:
             forms = (f"{word} {value}", f"{word} {value}", f"{value} as {word}", f"{word}: {value}", f"{value} {word}")
             parts.append(rng.choice(forms))
@@ -102,7 +109,7 @@ def _one_change(script: Script) -> str | None:
     if not changed:
         return None
     script.change(kind, row, changed)
-    return _said(script, _CHANGE, s=subject, p=_pairs(script, changed))
+    return _said(script, _CHANGE, s=subject, p=_pairs(script, kind, changed))
 
 
 def _child_change(script: Script) -> str | None:
@@ -135,7 +142,7 @@ def _child_change(script: Script) -> str | None:
             f"the {kind.noun}{wording} of {owner}",
         )
     )
-    return _said(script, _CHANGE, s=subject, p=_pairs(script, changed))
+    return _said(script, _CHANGE, s=subject, p=_pairs(script, kind, changed))
 
 
 def _creation(script: Script, kind: Kind, keys: Row) -> Row | None:
@@ -159,7 +166,7 @@ def _child_create(script: Script) -> str | None:
         return None
     owner = _subject(script, parent, found)
     own = _creation(script, kind, {parent.key: found[parent.key]})
-    return None if own is None else _said(script, _CREATE, s=owner, n=kind.noun, p=_pairs(script, own))
+    return None if own is None else _said(script, _CREATE, s=owner, n=kind.noun, p=_pairs(script, kind, own))
 
 
 def _link(script: Script) -> str | None:
@@ -174,4 +181,4 @@ def _link(script: Script) -> str | None:
     own = _creation(script, kind, {first.key: rows[0][first.key], second.key: rows[1][second.key]})
     if own is None:
         return None
-    return _said(script, _LINK, s=subjects[0], t=subjects[1], n=kind.noun, p=_pairs(script, own))
+    return _said(script, _LINK, s=subjects[0], t=subjects[1], n=kind.noun, p=_pairs(script, kind, own))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 
 from lessons import ASSISTANT, END, USER, Segment, call_text, reply, shown
@@ -27,6 +28,10 @@ _DEAD_ENDS = (
     "{{}}", "[]", "API Error [{tool}]: Invalid {name}", "API Error [{tool}]: {name} not found", "Unknown tool: {tool}",
     "API Error [{tool}]: [{{'type': 'missing', 'loc': ['body', '{name}'], 'msg': 'Field required'}}]",
 )  # fmt: skip
+_SLIPS = (
+    '{"error": "malformed tool call: the block is not JSON"}', '{"error": "malformed tool call: missing arguments"}',
+    "Error: the call could not be read",
+)  # fmt: skip
 _PROSE = words(
     """
     please note that every request here comes from a person who waits so stay calm and polite while rows change often
@@ -35,6 +40,10 @@ _PROSE = words(
     until nothing is left to do staff may ask for several things use plain values no quotes around numbers
     """
 )
+
+
+# Words of the generator's requests and policies, in no order: their tokens must be known, and known to say nothing.
+_TASK_WORDS = (Path(__file__).parent / "words.txt").read_text(encoding="utf-8").split()
 
 
 @dataclass(slots=True)
@@ -91,12 +100,18 @@ class Script:
 def policy(values: Values) -> str:
     """Rules and prose of any length; they carry no information, as the model must find out."""
     rng = values.rng
-    sentences = rng.sample(_RULES, rng.randint(1, 8))
-    for _ in range(rng.choice((0, 0, 1, 2, 5))):
-        kinds = (rng.choices(_PROSE, k=rng.randint(4, 12)), [values.word() for _ in range(rng.randint(3, 8))])
-        sentences.append(" ".join(rng.choices(kinds, (0.8, 0.2))[0]).capitalize() + ".")
+    sentences = rng.sample(_RULES, rng.randint(0, 8))
+    for _ in range(rng.choice((0, 1, 2, 4, 8))):
+        sentences.append(soup(values, rng.randint(3, 12)).capitalize() + ".")
     rng.shuffle(sentences)
-    return " ".join(sentences)
+    return " ".join(sentences) or "Use the tools."
+
+
+def soup(values: Values, num_words: int) -> str:
+    """Words without sense."""
+    sources = (_PROSE, _TASK_WORDS, ())
+    chosen = (values.rng.choices(sources, (0.4, 0.4, 0.2))[0] for _ in range(num_words))
+    return " ".join(values.rng.choice(source) if source else values.word() for source in chosen)
 
 
 def write(script: Script, request: str, *, distractors: int) -> list[Segment]:
@@ -118,6 +133,9 @@ def write(script: Script, request: str, *, distractors: int) -> list[Segment]:
             dead_end = rng.choice(_DEAD_ENDS).format(tool=tool.name, name=rng.choice(list(arguments)))
             segments += [(block, True), (f"{END}\n{reply(dead_end)}{ASSISTANT}", False)]
             break
+        if rng.random() < 0.015:  # a block that was no call, and not the model's to learn
+            slip = block.replace(rng.choice(('": ', '", "', '"arguments"', "}}")), rng.choice(("", " ", '"')), 1)
+            segments += [(slip, False), (f"{END}\n{reply(rng.choice(_SLIPS))}{ASSISTANT}", False)]
         if rng.random() < 0.03:  # a call that did not happen is made again
             failure = rng.choice(_FAILURES).format(tool=tool.name)
             segments += [(block, True), (f"{END}\n{reply(failure)}{ASSISTANT}", False)]

@@ -27,17 +27,35 @@ _VOWELS = words(
 _CODAS = ["", "", "", "l", "m", "n", "nd", "r", "rk", "s", "sk", "st", "t", "x", "ck", "ng"]
 WORDS = words(
     """
-    anchor apple arrow aspen autumn bamboo basket beach berry bishop blossom border bottle branch brick bridge
-    bronze bucket button cabin candle canyon carbon castle cherry circle cliff clover cobalt copper coral
-    corner cotton cradle crane creek crown curtain daisy desert diamond dragon eagle earth engine falcon
-    feather fern field flame forest fountain fox garden ginger glacier glass globe grain grove hammer hazel
-    heron hill holly honey horizon island ivory jasmine jewel journey juniper kettle knight ladder lagoon lake
-    lantern laurel leaf lemon lilac linen lion magnet mango marble meadow melon mercury mirror mist moon
-    mountain nest oak oasis ocean olive opal orchid otter owl oyster palm panther pearl pebble pepper pilot
-    pine planet plum pond poplar prairie prism rabbit rain ranch reef ridge robin rocket rose ruby saddle sage
-    sail sand satin scarlet sea shadow shell shore sky smoke snow sparrow spring spruce star station steam
-    stream summer summit sun swan tiger timber torch tower trail tulip turtle valley vapor village vine violet
-    walnut water wave whale wheat wind window winter wolf wood yarrow zebra
+    abbey acorn actor album alley almond amber ample anchor angle ankle apple apron arena armor arrow artist
+    aspen atlas attic autumn avenue award axis bacon badge ballet bamboo banner barley barrel basil basket beach
+    beacon beaver bench berry bishop blanket blaze blossom bonnet border bottle bottom boulder bracket branch
+    breeze brick bridge bronze brother bucket buffalo bundle butter button cabin cactus camel camera campus
+    candle candy canyon captain carbon carpet carrot castle cedar cello ceramic chalk chapel cheese cherry chess
+    chimney cinema circle citrus clay cliff clock clover coach coast cobalt coffee comet compass concert copper
+    coral corner cottage cotton cousin cradle crane crater creek cricket crown crystal curtain cushion daisy
+    dancer dawn delta desert diamond dolphin donkey dough dragon drama driver drum dune eagle earth echo elbow
+    elder ember emerald engine engineer estate fabric factory falcon farmer feather fern ferry fiber fiddle
+    field finger flame flute forest forge fossil fountain fox freight frost furnace galaxy gallery garden gate
+    geyser giant ginger glacier glass globe glove gold goose grain granite grape gravel grove guitar gulf habit
+    hammer harbor harvest hazard hazel helmet hermit heron hill holly honey horizon hotel hunter indigo insect
+    iron island ivory jacket jaguar jasmine jelly jewel journey jungle juniper kennel kernel kettle kitchen kite
+    knight ladder lagoon lake lamb lantern laurel lawyer leaf lemon lens letter library lilac lime linen lion
+    lobster locket logic lotus lunar magnet mango maple marble market mason meadow medal melody melon mercury
+    metal meteor mill mineral mirror mist monkey moon morning mosaic motor mountain museum music mustard needle
+    nephew nest noodle north novel number nutmeg oak oasis oboe ocean office olive olympic onion opal optic
+    orange orchid organ otter owl oxygen oyster paddle palace palm panel panther paper parade parrot pasta
+    pastry patrol peach pearl pebble pencil pepper phoenix piano pigeon pillow pilot pine pirate planet plaza
+    plum pocket polar pond pony poplar potato powder prairie pretzel prince prism pulse pumpkin puzzle quarry
+    quartz quiver rabbit radar radio rain ranch raven receiver reef ribbon ridge river robin rocket rooster rose
+    rover ruby saddle sage sail sailor salmon sand satin scarlet scholar science scooter sea season senator
+    shadow shell shelter shore shuttle silver singer sky slate smoke snow soccer solar sparrow spider spiral
+    spoon spring spruce square stable stadium star station steam stone storm stream studio sugar summer summit
+    sun surgeon swan swift tablet tango teacher temple theater thunder ticket tiger timber tinder tomato topaz
+    torch tower tractor trail travel tribe trumpet tulip tunnel turbo turtle twilight uncle unicorn union valley
+    vapor vault velvet vessel victor village vine violet violin vista volcano wagon walker walnut warden water
+    wave weaver whale wheat wicket willow wind window winter wizard wolf wonder wood yarrow yellow yeoman zebra
+    zenith zephyr
     """
 )
 
@@ -58,9 +76,9 @@ class Values:
         """A lower-case word: real, made of syllables, or made of vocabulary pieces."""
         rng = self.rng
         draw = rng.random()
-        if draw < 0.3:
+        if draw < 0.4:
             return rng.choice(WORDS)
-        if draw < 0.6 and self._fragments:
+        if draw < 0.7 and self._fragments:
             return "".join(rng.choice(self._fragments) for _ in range(rng.choice((1, 1, 2, 2, 3)))).lower()
         return "".join(
             rng.choice(_ONSETS) + rng.choice(_VOWELS) + rng.choice(_CODAS) for _ in range(rng.choice((1, 2, 2, 3)))
