@@ -10,6 +10,7 @@ from omegaconf import OmegaConf
 
 from robustops import cli
 from robustops.config import GrpoConfig, RunConfig, SftConfig, register, typed
+from robustops.core.errors import ConfigError
 
 EXPERIMENTS = cli.options("experiment")
 
@@ -69,3 +70,22 @@ def test_sft_defaults_are_those_of_the_paper() -> None:
 def test_small_cards_evaluate_few_episodes_at_a_time(option: str) -> None:
     config = composed("evaluate", f"hardware={option}")
     assert config.engine.concurrency == {"eval_16g": 1, "eval_32g": 2}[option]
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [
+        ("algorithm.group_size=1", "algorithm.group_size: got 1, expected at least 2"),
+        ("algorithm.lr=0", "algorithm.lr: got 0.0, expected more than 0"),
+        ("split.limit=0", "split.limit: got 0, expected at least 1"),
+        ("reward.weights=[1,0.3,-0.1]", "none of them negative"),
+        ("reward.weights=[1,0.3]", "expected 3 numbers"),
+        ("model.reserve_tokens=1536", "expected less than model.max_context_tokens (1536)"),
+        ("logger.mode=ofline", "Did you mean 'offline'?"),
+        ("collection.fault_share=2", "collection.fault_share: got 2.0, expected 0 to 1"),
+    ],
+)
+def test_an_impossible_value_names_its_key_and_what_is_possible(override: str, expected: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        composed("train", override)
+    assert expected in str(refused.value)

@@ -1,21 +1,9 @@
-"""The typed configuration tree: what may be written in YAML, with types, units and defaults.
-
-YAML holds choices (`conf/`), these classes hold shape. Enters: what Hydra composed on them. Leaves: one `RunConfig`.
-Config objects stop at `compose`: no component below takes one.
-"""
+"""The configuration tree: every key that may be written in YAML, with its type, unit and default. Knows no Hydra."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, cast, get_type_hints
-
-from hydra.core.config_store import ConfigStore
-from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
-
-from robustops.core.errors import ConfigError
+from dataclasses import dataclass, field
+from typing import Any
 
 REQUIRED: Any = "???"  # OmegaConf's word for a value that must be given
 
@@ -32,7 +20,7 @@ class GrpoConfig:
     clean_groups: int = 16
     fault_groups: int = 16
     delay_steps: int = 10  # RL steps before a case without signal may return
-    delayed_return: bool = True
+    delayed_return: bool = True  # False: a case without signal returns in the next pass alone
     temperature: float = 1.0
     ppo_epochs: int = 1
     clip_low: float = 0.2
@@ -42,7 +30,7 @@ class GrpoConfig:
     max_attempts: int = 4  # refills of one slot within a step
     max_grad_norm: float = 1.0
     micro_batch_tokens: int = 16384
-    local_credit: bool = True
+    local_credit: bool = True  # False: no caps on bad calls, repeated reads and failed stops
 
 
 @dataclass
@@ -79,7 +67,7 @@ class ModelConfig:
     name: str = REQUIRED
     stage: str = "base"  # base | sft | rl | teacher: the row's place in a report
     path: str = REQUIRED  # a Hugging Face model folder
-    revision: str | None = None
+    revision: str | None = None  # which revision `path` holds; changes nothing, run.json records it
     tokenizer_path: str | None = None  # where it is not the model's own: API models are counted with Base's
     attn: str = "sdpa"  # sdpa | flash_attention_2
     dtype: str = "bfloat16"  # compute type; master weights are always float32
@@ -105,8 +93,7 @@ class SplitConfig:
 
 @dataclass
 class ToolModeConfig:
-    name: str = "oracle"  # oracle | plus5 | plus10 | plus15
-    distractors: int = 0
+    name: str = "oracle"  # oracle | plus5 | plus10 | plus15: the number of distractors
 
 
 @dataclass
@@ -161,15 +148,15 @@ class HardwareConfig:
     name: str = "cpu"
     gpus: int = 0
     precision: str = "fp32"  # fp32 | bf16: compute type of the trainer
-    strategy: str = "auto"
-    threads: int | None = None
+    strategy: str = "auto"  # Lightning's, for more than one GPU
+    threads: int | None = None  # of torch on the CPU; None: torch's own choice
 
 
 @dataclass
 class LoggerConfig:
     kind: str = "csv"  # csv | tensorboard | wandb
-    project: str = "robustops"
-    mode: str = "offline"
+    project: str = "robustops"  # for wandb
+    mode: str = "offline"  # offline | online, for wandb
 
 
 @dataclass
@@ -222,117 +209,3 @@ class RunConfig:
     collection: CollectConfig = field(default_factory=CollectConfig)
     do: str = "tasks"  # prepare: tasks | manifest
     seed: int = 0
-
-
-ALGORITHMS = {"grpo": GrpoConfig, "sft": SftConfig}
-
-# key -> allowed values; everything here is a plain string in YAML
-CHOICES: dict[str, tuple[str, ...]] = {
-    "algorithm.on_underfill": ("smaller_batch", "skip", "raise"),
-    "algorithm.schedule": ("constant", "cosine"),
-    "collection.teacher": ("scripted", "api"),
-    "do": ("tasks", "manifest"),
-    "engine.kind": ("vllm", "hf", "api", "scripted"),
-    "fault_policy.name": ("none", "train", "heldout", "all"),
-    "gym.kind": ("embedded", "http"),
-    "hardware.precision": ("fp32", "bf16"),
-    "logger.kind": ("csv", "tensorboard", "wandb"),
-    "model.attn": ("sdpa", "flash_attention_2"),
-    "model.dtype": ("float32", "bfloat16"),
-    "model.stage": ("base", "sft", "rl", "teacher"),
-    "model.tool_schema": ("full", "compact"),
-    "reward.progress": ("gated", "independent", "none"),
-    "reward_norm.kind": ("component", "aggregate"),
-    "reward_norm.quality_credit": ("temporal", "uniform"),
-    "split.part": ("train", "val", "test"),
-    "tool_mode.name": ("oracle", "plus5", "plus10", "plus15"),
-}
-
-
-def nearest(word: str, names: Iterable[str]) -> str:
-    """` Did you mean 'x'?`, or nothing when no name is close."""
-    close = difflib.get_close_matches(word, list(names), n=1, cutoff=0.5)
-    return f" Did you mean {close[0]!r}?" if close else ""
-
-
-def known_keys(cls: type = RunConfig, prefix: str = "") -> Iterator[str]:
-    """Every dotted key that a configuration may hold."""
-    hints = get_type_hints(cls)
-    for item in fields(cls):
-        key = f"{prefix}{item.name}"
-        yield key
-        if is_dataclass(hints[item.name]):
-            yield from known_keys(hints[item.name], f"{key}.")
-        elif key == "algorithm":
-            for algorithm in ALGORITHMS.values():
-                yield from known_keys(algorithm, "algorithm.")
-
-
-def register() -> None:
-    """Make the tree known to Hydra: every key can be overridden, every value is checked as it is composed."""
-    store = ConfigStore.instance()
-    store.store(group="schema", name="run", node=RunConfig)
-    store.store(group="schema", name="serve", node=ServeConfig)
-    for name, algorithm in ALGORITHMS.items():
-        store.store(group="schema", name=name, node=algorithm)
-
-
-FREE_FORM = ("fault_policy.caps", "gym.urls")  # mappings whose keys are data
-
-
-def written_keys(node: DictConfig, prefix: str = "") -> Iterator[str]:
-    for name in node:
-        key = f"{prefix}{name!s}"
-        yield key
-        child = node._get_node(name)
-        if isinstance(child, DictConfig) and not child._is_missing() and key not in FREE_FORM:
-            yield from written_keys(child, f"{key}.")
-
-
-def typed(composed: DictConfig) -> RunConfig | ServeConfig:
-    """Turn a composed configuration into plain objects.
-
-    Raises ConfigError: an unknown key (with the nearest known one), a missing value, an impossible value.
-    """
-    root = OmegaConf.get_type(composed)
-    if root not in (RunConfig, ServeConfig):
-        raise ConfigError("the configuration is not built on a schema; start its defaults with `- schema/run@_here_`")
-    known = set(known_keys(root))
-    for key in written_keys(composed):
-        if key not in known:
-            raise ConfigError(f"unknown key {key!r}.{nearest(key, known)}")
-    try:
-        config = OmegaConf.to_object(composed)
-    except MissingMandatoryValue as error:
-        raise ConfigError(f"{error.full_key}: no value; write {error.full_key}=... on the command line") from error
-    except OmegaConfBaseException as error:
-        raise ConfigError(f"{error.full_key}: {str(error.msg or error).splitlines()[0]}") from error
-    if isinstance(config, RunConfig):
-        check_values(config)
-    return cast(RunConfig | ServeConfig, config)
-
-
-def check_values(config: RunConfig) -> None:
-    """Raise ConfigError for a value outside its range, naming key, value and range."""
-    for key, allowed in CHOICES.items():
-        *group, name = key.split(".")
-        value = getattr(getattr(config, group[0]) if group else config, name, None)
-        if value is not None and value not in allowed:
-            raise ConfigError(f"{key}: got {value!r}, expected one of {', '.join(allowed)}.{nearest(value, allowed)}")
-    if len(config.reward.weights) != 3:
-        raise ConfigError(f"reward.weights: got {len(config.reward.weights)} numbers, expected 3 (S, P, Q)")
-    positive = {
-        "model.max_context_tokens - model.reserve_tokens": config.model.max_context_tokens
-        - config.model.reserve_tokens,
-        "engine.concurrency": config.engine.concurrency,
-        "algorithm.lr": config.algorithm.lr,
-    }
-    if isinstance(config.algorithm, GrpoConfig):
-        positive["algorithm.clean_groups + fault_groups"] = (
-            config.algorithm.clean_groups + config.algorithm.fault_groups
-        )
-        positive["algorithm.group_size - 1"] = config.algorithm.group_size - 1
-        positive["algorithm.temperature"] = config.algorithm.temperature
-    for key, number in positive.items():
-        if not number > 0:
-            raise ConfigError(f"{key}: got {number}, expected more than 0")

@@ -1,0 +1,170 @@
+"""From a composed configuration to plain objects, or one line that names key, value and what was expected.
+
+Enters: what Hydra composed on the tree. Leaves: a `RunConfig` or `ServeConfig` whose values are all possible.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any, cast, get_type_hints
+
+from hydra.core.config_store import ConfigStore
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
+
+from robustops.config.tree import GrpoConfig, RunConfig, ServeConfig, SftConfig
+from robustops.core.errors import ConfigError
+
+ALGORITHMS = {"grpo": GrpoConfig, "sft": SftConfig}
+
+# key -> allowed values; everything here is a plain string in YAML
+CHOICES: dict[str, tuple[str, ...]] = {
+    "algorithm.on_underfill": ("smaller_batch", "skip", "raise"),
+    "algorithm.schedule": ("constant", "cosine"),
+    "collection.teacher": ("scripted", "api"),
+    "do": ("tasks", "manifest"),
+    "engine.kind": ("vllm", "hf", "api", "scripted"),
+    "fault_policy.name": ("none", "train", "heldout", "all"),
+    "gym.kind": ("embedded", "http"),
+    "hardware.precision": ("fp32", "bf16"),
+    "logger.kind": ("csv", "tensorboard", "wandb"),
+    "logger.mode": ("offline", "online"),
+    "model.attn": ("sdpa", "flash_attention_2"),
+    "model.dtype": ("float32", "bfloat16"),
+    "model.stage": ("base", "sft", "rl", "teacher"),
+    "model.tool_schema": ("full", "compact"),
+    "reward.progress": ("gated", "independent", "none"),
+    "reward_norm.kind": ("component", "aggregate"),
+    "reward_norm.quality_credit": ("temporal", "uniform"),
+    "split.part": ("train", "val", "test"),
+    "tool_mode.name": ("oracle", "plus5", "plus10", "plus15"),
+}
+
+FREE_FORM = ("fault_policy.caps", "gym.urls")  # mappings whose keys are data
+
+# key -> the least value; keys of the other algorithm and empty values are passed over
+LEAST: dict[str, int] = {
+    "algorithm.batch_size": 1,
+    "algorithm.clean_groups": 0,
+    "algorithm.delay_steps": 0,
+    "algorithm.epochs": 1,
+    "algorithm.fault_groups": 0,
+    "algorithm.group_size": 2,
+    "algorithm.max_attempts": 1,
+    "algorithm.micro_batch_tokens": 1,
+    "algorithm.ppo_epochs": 1,
+    "algorithm.steps": 1,
+    "algorithm.validation_size": 0,
+    "algorithm.warmup_steps": 0,
+    "engine.concurrency": 1,
+    "engine.max_tokens_per_turn": 1,
+    "evaluation.attempts": 1,
+    "evaluation.temperature": 0,
+    "gym.max_consecutive_failures": 1,
+    "gym.pool": 1,
+    "hardware.gpus": 0,
+    "hardware.threads": 1,
+    "model.max_turns": 1,
+    "model.reserve_tokens": 1,
+    "split.limit": 1,
+}
+POSITIVE = ("algorithm.lr", "algorithm.max_grad_norm", "algorithm.temperature")
+
+
+def nearest(word: str, names: Iterable[str]) -> str:
+    """` Did you mean 'x'?`, or nothing when no name is close."""
+    close = difflib.get_close_matches(word, list(names), n=1, cutoff=0.5)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def known_keys(cls: type = RunConfig, prefix: str = "") -> Iterator[str]:
+    """Every dotted key that a configuration may hold."""
+    hints = get_type_hints(cls)
+    for item in fields(cls):
+        key = f"{prefix}{item.name}"
+        yield key
+        if is_dataclass(hints[item.name]):
+            yield from known_keys(hints[item.name], f"{key}.")
+        elif key == "algorithm":
+            for algorithm in ALGORITHMS.values():
+                yield from known_keys(algorithm, "algorithm.")
+
+
+def register() -> None:
+    """Make the tree known to Hydra: every key can be overridden, every value is checked as it is composed."""
+    store = ConfigStore.instance()
+    store.store(group="schema", name="run", node=RunConfig)
+    store.store(group="schema", name="serve", node=ServeConfig)
+    for name, algorithm in ALGORITHMS.items():
+        store.store(group="schema", name=name, node=algorithm)
+
+
+def written_keys(node: DictConfig, prefix: str = "") -> Iterator[str]:
+    """Every dotted key that a composed configuration holds."""
+    for name in node:
+        key = f"{prefix}{name!s}"
+        yield key
+        child = node._get_node(name)
+        if isinstance(child, DictConfig) and not child._is_missing() and key not in FREE_FORM:
+            yield from written_keys(child, f"{key}.")
+
+
+def typed(composed: DictConfig) -> RunConfig | ServeConfig:
+    """Turn a composed configuration into plain objects.
+
+    Raises ConfigError: an unknown key (with the nearest known one), a missing value, an impossible value.
+    """
+    root = OmegaConf.get_type(composed)
+    if root not in (RunConfig, ServeConfig):
+        raise ConfigError("the configuration is not built on a schema; start its defaults with `- schema/run@_here_`")
+    known = set(known_keys(root))
+    for key in written_keys(composed):
+        if key not in known:
+            raise ConfigError(f"unknown key {key!r}.{nearest(key, known)}")
+    try:
+        config = OmegaConf.to_object(composed)
+    except MissingMandatoryValue as error:
+        raise ConfigError(f"{error.full_key}: no value; write {error.full_key}=... on the command line") from error
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"{error.full_key}: {str(error.msg or error).splitlines()[0]}") from error
+    if isinstance(config, RunConfig):
+        check_values(config)
+    return cast(RunConfig | ServeConfig, config)
+
+
+def check_values(config: RunConfig) -> None:
+    """Raise ConfigError for a value outside its range, naming key, value and range."""
+    for key, allowed in CHOICES.items():
+        value = _value(config, key)
+        if value is not None and value not in allowed:
+            raise ConfigError(f"{key}: got {value!r}, expected one of {', '.join(allowed)}.{nearest(value, allowed)}")
+    for key, least in LEAST.items():
+        value = _value(config, key)
+        if value is not None and value < least:
+            raise ConfigError(f"{key}: got {value}, expected at least {least}")
+    for key in POSITIVE:
+        value = _value(config, key)
+        if value is not None and not value > 0:
+            raise ConfigError(f"{key}: got {value}, expected more than 0")
+    weights, model, algorithm = config.reward.weights, config.model, config.algorithm
+    if len(weights) != 3 or min(weights) < 0:
+        raise ConfigError(f"reward.weights: got {weights}, expected 3 numbers (S, P, Q), none of them negative")
+    if model.reserve_tokens >= model.max_context_tokens:
+        raise ConfigError(
+            f"model.reserve_tokens: got {model.reserve_tokens}, expected less than model.max_context_tokens "
+            f"({model.max_context_tokens})"
+        )
+    if isinstance(algorithm, GrpoConfig) and not algorithm.clean_groups + algorithm.fault_groups:
+        raise ConfigError("algorithm.clean_groups and algorithm.fault_groups: got 0 and 0, expected one group or more")
+    if not 0 <= config.collection.fault_share <= 1:
+        raise ConfigError(f"collection.fault_share: got {config.collection.fault_share}, expected 0 to 1")
+
+
+def _value(config: RunConfig, key: str) -> Any:
+    """None where the chosen algorithm has no such key."""
+    found: Any = config
+    for name in key.split("."):
+        found = getattr(found, name, None)
+    return found
