@@ -12,8 +12,8 @@ def check_one_process(config: RunConfig) -> None:
     """Raise ConfigError for training on several GPUs: gradients would not be the mean over their processes."""
     if config.hardware.gpus > 1:
         raise ConfigError(
-            f"hardware={config.hardware.name} has {config.hardware.gpus} GPUs, and training runs in one process so far; "
-            "write hardware.gpus=1 hardware.strategy=auto"
+            f"hardware={config.hardware.name} has {config.hardware.gpus} GPUs, and training runs in one process so "
+            "far; write hardware.gpus=1 hardware.strategy=auto"
         )
 
 

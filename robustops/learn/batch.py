@@ -21,10 +21,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreditRules:
+    """`local_credit`: whether bad calls, repeated reads and failed stops have their caps."""
+
     weights: RewardWeights = field(default_factory=RewardWeights)
     progress: ProgressKind = "gated"
     norm: NormKind = "component"
     quality_credit: QualityCredit = "temporal"
+    local_credit: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +71,7 @@ def training_batch(groups: Sequence[EpisodeGroup], rules: CreditRules, tags: Cal
                 quality=quality,
                 is_failed=not result.success,
                 quality_credit=rules.quality_credit,
+                has_caps=rules.local_credit,
             )
             flow = FLOWS.index(group.condition)
             rows.append(trajectory(episode, group_id=group.group_id, flow=flow, advantage_T=advantage_T))

@@ -102,7 +102,13 @@ def temporal_quality(quality: float, marked: Spans) -> Tensor:
 
 
 def token_advantages(
-    marked: Spans, *, advantage: float, quality: float, is_failed: bool, quality_credit: QualityCredit = "temporal"
+    marked: Spans,
+    *,
+    advantage: float,
+    quality: float,
+    is_failed: bool,
+    quality_credit: QualityCredit = "temporal",
+    has_caps: bool = True,
 ) -> Tensor:
     """A'_T in fp64: the advantage, of which `quality` is the part from Q, moved in time; then the caps.
 
@@ -111,6 +117,8 @@ def token_advantages(
     advantage_T = torch.full((marked.num_tokens,), advantage, dtype=torch.float64)
     if quality_credit == "temporal" and quality != 0:
         advantage_T += temporal_quality(quality, marked) - quality
+    if not has_caps:
+        return advantage_T
     if is_failed and marked.native_stop is not None:
         advantage_T[marked.native_stop.start : marked.native_stop.stop].clamp_(max=STOP_CAP)
     for span in (*marked.bad, *marked.repeated):

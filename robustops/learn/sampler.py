@@ -33,13 +33,15 @@ class UnderfullBatch(UserError):
 class SamplerSettings:
     """`max_attempts`: cases that one place may try in a step; `max_replacements`: lost groups replaced in a step.
 
-    `is_shuffled`: False keeps the given order in every pass, for a curriculum list.
+    `is_shuffled`: False keeps the given order in every pass, for a curriculum list. `delayed_return`: False queues
+    nothing, so that a case without signal returns in the next pass like any other.
     """
 
     clean_groups: int = 16
     fault_groups: int = 16
     group_size: int = 4
     delay_steps: int = 10
+    delayed_return: bool = True
     max_attempts: int = 4
     max_replacements: int = 8
     on_underfill: Underfill = "smaller_batch"
@@ -215,7 +217,7 @@ class Sampler:
     def _vacate(self, slot: Slot, reason: Reason, boundary: Checkpoint | None) -> Decision:
         self._close(slot)
         source, step = self._sources[slot.flow], slot.step
-        if reason == "zero_signal":
+        if reason == "zero_signal" and self.settings.delayed_return:
             start = boundary if slot.flow == "fault" else None
             eligible = step + self.settings.delay_steps
             source.enqueue(Waiting(task_id=slot.task_id, queued_step=step, eligible_step=eligible, boundary=start))

@@ -122,8 +122,7 @@ class SftModule(lightning.LightningModule):
         if not math.isfinite(total) or not math.isfinite(norm):
             raise DivergedError(
                 f"step {step + 1}: the loss is {total}, its gradient {norm}; demonstrations "
-                f"{', '.join(sample.source for sample in batch)}; "
-                "lower algorithm.lr, or look at them with `python -m robustops.show trajectory`"
+                f"{', '.join(sample.source for sample in batch)}; lower algorithm.lr, or leave them out"
             )
         self.optimizers().step()  # type: ignore[union-attr]
         self.last_loss = total

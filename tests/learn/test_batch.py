@@ -101,7 +101,7 @@ def test_sequence_that_starts_with_a_sample_is_refused() -> None:
         trajectory(episode(replace(ANSWER, context_ids=())), group_id="g", flow=0, advantage_T=ones(2))
 
 
-def two_groups() -> TrainingBatch:
+def two_groups(rules: CreditRules | None = None) -> TrainingBatch:
     """Clean: one success of two. Fault: all fail, one of them with a bad call; the inherited prefix is shared."""
     clean = (episode(call_turn(), ANSWER), episode(call_turn(), ANSWER, success=False))
     prefix = call_turn(generated=False)
@@ -113,7 +113,7 @@ def two_groups() -> TrainingBatch:
         EpisodeGroup(group_id="a", condition="clean", episodes=clean),
         EpisodeGroup(group_id="b", condition="fault", episodes=fault),
     ]
-    return training_batch(groups, CreditRules(), TAGS)
+    return training_batch(groups, rules or CreditRules(), TAGS)
 
 
 def test_batch_lines_up_groups_flows_and_token_advantages() -> None:
@@ -134,6 +134,11 @@ def test_batch_lines_up_groups_flows_and_token_advantages() -> None:
     assert values[1] == pytest.approx([-0.8975] * 6, abs=1e-4)
     assert values[2] == pytest.approx([0.8334] + [-0.5] * 3 + [0.8334] * 2, abs=1e-4)
     assert values[3] == pytest.approx([-0.8334] * 6, abs=1e-4)
+
+
+def test_without_local_credit_every_token_has_its_trajectorys_advantage() -> None:
+    row = two_groups(CreditRules(local_credit=False)).trajectories[2]
+    assert row.advantage_T[row.is_trained_T].tolist() == pytest.approx([0.8334] * 6, abs=1e-4)
 
 
 def test_unscorable_member_is_refused_naming_it() -> None:

@@ -131,6 +131,16 @@ def test_uniform_credit_leaves_the_quality_part_where_it_was() -> None:
     assert values == pytest.approx([0.8, -0.5, -0.5, 0.8, 0.8, -0.5, -0.5, 0.8, 0.8, 0.8])
 
 
+def test_without_caps_only_the_quality_part_differs_between_tokens() -> None:
+    marked = Spans(
+        num_tokens=4, bad=(Span(start=0, stop=1),), repeated=(Span(start=1, stop=2),), native_stop=Span(start=3, stop=4)
+    )
+    values = token_advantages(marked, advantage=1.0, quality=0.0, is_failed=True, has_caps=False).tolist()
+    assert values == [1.0, 1.0, 1.0, 1.0]
+    moved = token_advantages(marked, advantage=1.0, quality=0.3, is_failed=True, has_caps=False).tolist()
+    assert moved == pytest.approx([0.7, 1.1, 1.1, 1.1])
+
+
 @st.composite
 def marked_st(draw: st.DrawFn) -> Spans:
     num_tokens = draw(st.integers(1, 30))

@@ -136,6 +136,13 @@ def test_zero_signal_returns_ten_steps_later_on_the_first_vacated_place_and_not_
     assert (again.task_id, again.queued_step) == ("f000", 3)
 
 
+def test_without_delayed_return_a_case_without_signal_waits_for_the_next_pass() -> None:
+    settings = replace(SMALL, clean_groups=1, fault_groups=0, max_attempts=1, delay_steps=0, delayed_return=False)
+    sampler = new_sampler(clean="abc", settings=settings)
+    drawn = [ids(run_step(sampler, step, {"a": NO_SIGNAL})[0], "clean") for step in range(4)]
+    assert drawn == [["a"], ["b"], ["c"], ["a"]]
+
+
 def test_oldest_waiting_case_returns_first_and_a_second_zero_signal_restarts_its_wait() -> None:
     source = CaseSource("clean", "abc", seed=0, is_shuffled=False)
     source.enqueue(Waiting(task_id="b", queued_step=1, eligible_step=11))
