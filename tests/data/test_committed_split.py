@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from robustops.config import SplitConfig
+from robustops.config.tree import SplitConfig
 from robustops.core.errors import SplitError
 from robustops.core.tables import read_listing
 from robustops.core.task import Part
