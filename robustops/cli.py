@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
-import importlib.util
 import logging
 import os
 import re
@@ -101,9 +100,14 @@ def quiet_libraries() -> None:
 
     A variable that is already set wins, so that a person who debugs an engine sees it speak.
     """
-    for name in ("TRANSFORMERS_VERBOSITY", "VLLM_LOGGING_LEVEL", "TORCH_CPP_LOG_LEVEL"):
-        os.environ.setdefault(name, "ERROR" if name != "TRANSFORMERS_VERBOSITY" else "error")
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    quiet = {
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        "TORCH_CPP_LOG_LEVEL": "ERROR",
+        "TRANSFORMERS_VERBOSITY": "error",
+        "VLLM_LOGGING_LEVEL": "ERROR",
+    }
+    for name, value in quiet.items():
+        os.environ.setdefault(name, value)
     for library in ("lightning", "vllm", "transformers", "torch"):
         logging.getLogger(library).setLevel(logging.ERROR)
         warnings.filterwarnings("ignore", module=rf"{library}(\..*)?")

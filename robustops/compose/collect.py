@@ -6,17 +6,14 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from robustops.agent.policy import Policy
+from robustops.compose.play import play_cases
 from robustops.compose.policy import build_policy
-from robustops.compose.progress import progress
-from robustops.compose.scene import Scene, about, build_scene, build_scheduler, weights_of
+from robustops.compose.scene import Scene, build_scene, build_scheduler, identity_of
 from robustops.config import RunConfig
 from robustops.core.errors import SplitError, TableError
 from robustops.core.tables import read_lines
 from robustops.core.task import Case, Condition
 from robustops.data.sft import Demonstration, SftExport, export, save_samples
-from robustops.rollout.evaluate import Evaluation, Progress
-from robustops.rollout.rows import RunIdentity
 from robustops.rollout.run_folder import TRAJECTORIES
 from robustops.rollout.trajectory import load_episode
 
@@ -30,46 +27,27 @@ def run(config: RunConfig, folder: Path) -> None:
     config = replace(config, engine=replace(config.engine, kind=config.collection.teacher))
     scene = build_scene(config, "train")
     policy = build_policy(config, scene.codec, scene.task_set.plans)
-    asyncio.run(_play(scene, policy, folder))
+    identity = identity_of(
+        config, folder, model=config.collection.teacher, stage="teacher", split="train", policy_mode="greedy"
+    )
+    asyncio.run(
+        play_cases(
+            scene,
+            policy,
+            cases(scene),
+            title="demonstrations",
+            identity=identity,
+            folder=folder,
+            temperature=0.0,
+            scheduler=build_scheduler(config),
+        )
+    )
     made = export(_demonstrations(folder), call_open_id=scene.codec.call_open_id)
     if not made.samples:
         raise TableError(f"{folder}: none of {len(made.rejected)} episodes succeeded; see {TRAJECTORIES} for why")
     source = f"{config.collection.teacher} on split {scene.task_set.split.sha256[:12]}, seed {config.seed}"
     save_samples(folder / SAMPLES, made.samples, split="train", source=source)
     print(_summary(made, folder), flush=True)
-
-
-async def _play(scene: Scene, policy: Policy, folder: Path) -> None:
-    config = scene.config
-    identity = RunIdentity(
-        run=folder.name,
-        model=config.collection.teacher,
-        stage="teacher",
-        split="train",
-        seed=config.seed,
-        policy_mode="greedy",
-        weights=weights_of(config),
-    )
-    with progress("demonstrations") as report:
-
-        def show(seen: Progress) -> None:
-            report(seen.done, seen.total, "")
-
-        evaluation = Evaluation(
-            setup=scene.setup(policy, temperature=0.0),
-            tasks=scene.tasks,
-            identity=identity,
-            folder=folder,
-            scheduler=build_scheduler(config),
-            concurrency=config.engine.concurrency,
-            max_failures=config.gym.max_consecutive_failures,
-            on_progress=show,
-            about=about(config, scene.task_set),
-        )
-        try:
-            await evaluation.run(cases(scene))
-        finally:
-            await policy.close()
 
 
 def cases(scene: Scene) -> list[Case]:

@@ -7,18 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from robustops.agent.policy import Policy
 from robustops.compose.hardware import check_hardware
+from robustops.compose.play import play_cases
 from robustops.compose.policy import build_policy
-from robustops.compose.progress import progress
-from robustops.compose.scene import Scene, about, build_scene, build_scheduler, weights_of
+from robustops.compose.scene import Scene, build_scene, build_scheduler, identity_of
 from robustops.config import RunConfig
 from robustops.core.errors import ConfigError, SplitError
 from robustops.core.tables import EpisodeRow
 from robustops.core.task import Condition, Part
 from robustops.faults.manifest import Manifest, read_manifest
-from robustops.rollout.evaluate import Evaluation, Progress, paired_cases
-from robustops.rollout.rows import RunIdentity
+from robustops.rollout.evaluate import paired_cases
 
 
 def run(config: RunConfig, folder: Path) -> None:
@@ -30,51 +28,35 @@ def run(config: RunConfig, folder: Path) -> None:
     scene = build_scene(config, part)
     manifest = _manifest(scene)
     policy = build_policy(config, scene.codec, scene.task_set.plans)
-    rows = asyncio.run(_play(scene, policy, manifest, folder))
-    print(_summary(rows, folder), flush=True)
-
-
-async def _play(scene: Scene, policy: Policy, manifest: Manifest | None, folder: Path) -> list[EpisodeRow]:
-    config, wanted = scene.config, scene.config.evaluation
-    identity = RunIdentity(
-        run=folder.name,
-        model=config.model.name if config.engine.kind != "scripted" else "scripted expert",
-        stage=config.model.stage if config.engine.kind != "scripted" else "teacher",
-        split=config.split.part,
-        seed=config.seed,
+    wanted, is_scripted = config.evaluation, config.engine.kind == "scripted"
+    identity = identity_of(
+        config,
+        folder,
+        model="scripted expert" if is_scripted else config.model.name,
+        stage="teacher" if is_scripted else config.model.stage,
+        split=part,
         policy_mode="greedy" if wanted.temperature == 0 else "sampled",
-        weights=weights_of(config),
     )
-    with progress(f"evaluation of {identity.stage}") as report:
-
-        def show(seen: Progress) -> None:
-            report(seen.done, seen.total, "")
-
-        evaluation = Evaluation(
-            setup=scene.setup(policy, temperature=wanted.temperature),
-            tasks=scene.tasks,
+    conditions = cast(Sequence[Condition], wanted.conditions)
+    rows = asyncio.run(
+        play_cases(
+            scene,
+            policy,
+            paired_cases(list(scene.tasks.values()), conditions=conditions, attempts=wanted.attempts),
+            title=f"evaluation of {identity.stage}",
             identity=identity,
             folder=folder,
+            temperature=wanted.temperature,
             manifest=manifest,
-            scheduler=build_scheduler(config) if manifest is None and "fault" in wanted.conditions else None,
-            concurrency=config.engine.concurrency,
-            max_failures=config.gym.max_consecutive_failures,
-            on_progress=show,
-            about=about(config, scene.task_set),
+            scheduler=build_scheduler(config) if manifest is None and "fault" in conditions else None,
         )
-        conditions = cast(Sequence[Condition], wanted.conditions)
-        try:
-            return await evaluation.run(
-                paired_cases(list(scene.tasks.values()), conditions=conditions, attempts=wanted.attempts)
-            )
-        finally:
-            await policy.close()
+    )
+    print(_summary(rows, folder), flush=True)
 
 
 def _manifest(scene: Scene) -> Manifest | None:
     config = scene.config
-    odd = [name for name in config.evaluation.conditions if name not in ("clean", "fault")]
-    if odd or not config.evaluation.conditions:
+    if sorted(config.evaluation.conditions) not in (["clean"], ["fault"], ["clean", "fault"]):
         raise ConfigError(f"evaluation.conditions: got {config.evaluation.conditions}, expected clean, fault or both")
     if config.fault_policy.manifest is None:
         return None

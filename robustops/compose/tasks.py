@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from pathlib import Path
 from typing import cast
 
@@ -16,8 +15,6 @@ from robustops.data.synth.generate import generate
 from robustops.data.task_set import COMMITTED_SPLIT, TaskSet
 from robustops.data.tool_modes import with_distractors
 from robustops.gym.session import Gym
-
-log = logging.getLogger(__name__)
 
 
 def open_task_set(config: RunConfig) -> TaskSet:
@@ -78,4 +75,7 @@ def select_tasks(config: RunConfig, tasks: TaskSet, part: Part, gym: Gym) -> dic
 
 
 async def _catalogues(gym: Gym, domains: set[str]) -> dict[str, list[str]]:
-    return {domain: [tool.name for tool in await gym.catalogue(domain)] for domain in sorted(domains)}
+    try:
+        return {domain: [tool.name for tool in await gym.catalogue(domain)] for domain in sorted(domains)}
+    finally:
+        await gym.close()  # the episodes run in an event loop of their own, which cannot use these connections

@@ -1,7 +1,7 @@
 """The gym behind HTTP: tasks in, sessions out, each with databases of its own on the task's servers.
 
 Everything is bounded: each wait, the connections, the seeds in flight. A database is deleted when its session closes,
-whatever ended it, cancellation included. One `HttpGym` belongs to one event loop.
+whatever ended it, cancellation included. One `HttpGym` belongs to one event loop, until `close` frees it for another.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ class HttpGym:
 
     async def close(self) -> None:
         await self._pool.close()
+        self._servers.clear()  # their locks belong to the loop that waited on them
 
     def _partner(self, server: GymServer, turn: int) -> Partner:
         remote = self._server(server.name, server.url, turn)

@@ -40,6 +40,9 @@ class EmbeddedGym:
         known = ", ".join(toolbox.domain.name for toolbox in self._toolboxes)
         raise ValueError(f"domain {domain!r}: not embedded, expected one of {known}")
 
+    async def close(self) -> None:
+        """There is nothing to give back: sessions close their own databases."""
+
     @asynccontextmanager
     async def _open(self, task: Task) -> AsyncIterator[EmbeddedSession]:
         clock = VirtualClock()

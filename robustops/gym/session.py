@@ -40,3 +40,6 @@ class Gym(Protocol):
 
     async def catalogue(self, domain: str) -> Sequence[ToolSchema]:
         """Every tool that one domain's server advertises, in its order."""
+
+    async def close(self) -> None:
+        """Give connections back, once no session is open; the gym may then be used from another event loop."""

@@ -54,6 +54,24 @@ async def test_a_session_shakes_hands_seeds_calls_queries_and_deletes(tmp_path):
     assert reply["data"] == [{"n": 3}]
 
 
+async def test_a_closed_gym_serves_another_event_loop(tmp_path):
+    async with container() as fake:
+        gym, its_task = HttpGym(), task(tmp_path, fake.url)
+
+        async def run():
+            async with gym.open(its_task) as session:
+                return (await session.call("names", {})).text
+
+        async def crowd():
+            try:
+                return await asyncio.gather(*(run() for _ in range(10)))
+            finally:
+                await gym.close()
+
+        texts = [await asyncio.to_thread(asyncio.run, crowd()) for _ in range(2)]
+        assert [list(map(json.loads, each)) for each in texts] == [[["first", "semi; colon"]] * 10] * 2
+
+
 async def test_one_handshake_serves_every_session(tmp_path):
     async with container() as fake, http_gym() as gym:
         its_task = task(tmp_path, fake.url)
