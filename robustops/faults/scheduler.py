@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 from robustops.core.episode import FaultPlan
+from robustops.core.task import Task
 from robustops.faults.catalogue import CapRange, kind_of
 
 
@@ -33,6 +34,10 @@ class Stratum:
 
     domain: str
     tool_mode: str
+
+    @classmethod
+    def of(cls, task: Task) -> Stratum:
+        return cls(domain=task.domain, tool_mode=task.tool_mode)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

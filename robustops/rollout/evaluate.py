@@ -143,7 +143,7 @@ class Evaluation:
         """Faults of an interrupted half of this run count for the balance of the rest."""
         for episode in done.values():
             if self.scheduler is not None and self.manifest is None and episode.plan is not None and episode.faults:
-                self.scheduler.record(episode.plan.subtype, _stratum(self.tasks[episode.case.task_id]))
+                self.scheduler.record(episode.plan.subtype, Stratum.of(self.tasks[episode.case.task_id]))
 
     def _freeze_own(self, episodes: Mapping[str, Episode]) -> str:
         plans: dict[str, FaultPlan | None] = {}
@@ -198,7 +198,3 @@ def _without_fault(scouted: Scouted) -> Episode:
     if scouted.refused and not scouted.clean.error_kind:
         return replace(scouted.clean, error_kind="ReplayRefused", error="; ".join(scouted.refused))
     return scouted.clean
-
-
-def _stratum(task: Task) -> Stratum:
-    return Stratum(domain=task.domain, tool_mode=task.tool_mode)

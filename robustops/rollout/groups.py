@@ -99,7 +99,7 @@ class GroupCollector:
         """Tell the scheduler of a fault group that an earlier, interrupted process had collected."""
         if group.boundary is not None and group.boundary.plan is not None and not group.is_resumed:
             task = self._task(group.episodes[0].case.task_id)
-            self.scheduler.record(group.boundary.plan.subtype, _stratum(task))
+            self.scheduler.record(group.boundary.plan.subtype, Stratum.of(task))
 
     async def _group(self, setup: Setup, slot: Slot, turnstile: Turnstile, step: int) -> Outcome:
         task = self._task(slot.task_id)
@@ -172,7 +172,3 @@ def injecting_from(checkpoint: Checkpoint | None) -> Injecting | None:
 
 def _infrastructure(slot: Slot, detail: str) -> Rejection:
     return Rejection(task_id=slot.task_id, flow=slot.flow, reason="infrastructure", detail=detail)
-
-
-def _stratum(task: Task) -> Stratum:
-    return Stratum(domain=task.domain, tool_mode=task.tool_mode)

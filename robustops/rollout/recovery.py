@@ -79,7 +79,7 @@ async def _choose(
     session: Session, scout: Scout, scheduler: Scheduler, task: Task, key: str, refused: list[str]
 ) -> list[Checkpoint]:
     """Strike at the scheduler's choice; a checkpoint that refuses is set aside and the choice made again."""
-    stratum = Stratum(domain=task.domain, tool_mode=task.tool_mode)
+    stratum = Stratum.of(task)
     open_sightings = {sighting.opportunity.position: sighting for sighting in scout.sightings}
     while open_sightings:
         offers = [sighting.opportunity for sighting in open_sightings.values()]
