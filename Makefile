@@ -5,7 +5,7 @@ PY := .venv/bin/python
 export OMP_WAIT_POLICY := PASSIVE
 export VLLM_CPU_OMP_THREADS_BIND := nobind
 
-.PHONY: help setup demo test test-all check docs bench lock clean
+.PHONY: help setup demo test test-all check bench lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -29,7 +29,7 @@ check: setup ## ruff, mypy and the import rules
 bench: setup ## the benchmarks; rows are appended to benchmarks/results.jsonl
 	@$(PY) -m benchmarks
 
-lock: ## resolve the .lock files again (needs uv)
+lock: ## resolve the .lock files again (needs uv, which `make setup` puts into .venv)
 	$(PY) -m uv pip compile -q requirements/cpu.in --override requirements/overrides.txt --python-version 3.11 \
 	  --python-platform x86_64-manylinux_2_28 --no-annotate --no-header -o requirements/cpu.lock \
 	  --find-links "$${PIP_FIND_LINKS:-https://download.pytorch.org/whl/cpu}"
@@ -37,5 +37,5 @@ lock: ## resolve the .lock files again (needs uv)
 	  --python-platform x86_64-manylinux_2_28 --no-annotate --no-header -o requirements/gpu.lock
 	$(PY) -m uv pip compile -q requirements/hf.in --python-version 3.11 --universal --no-annotate --no-header -o requirements/hf.lock
 
-clean: ## remove the environment and all runs
+clean: ## remove the environment and runs/
 	rm -rf .venv runs

