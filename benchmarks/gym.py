@@ -10,13 +10,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Awaitable, Callable
-from importlib.resources import files
-from pathlib import Path
 from time import perf_counter
 
+from csm import csm_task
 from table import append_row, interleave
 
-from robustops.core.task import GymServer, Task
+from robustops.core.task import Task
 from robustops.gym.embedded import EmbeddedGym, EmbeddedSession
 
 MEMBERS = 4
@@ -26,23 +25,6 @@ READS = {
     "read_by_scan_us": ("find_case_slas", {"case_id": 5}),
 }
 PREFIX = [READS["read_by_id_us"], WRITE, ("find_case_slas", {"case_id": 5}), ("count_case_by_state", {})] * 5
-
-
-def csm_task() -> Task:
-    root = Path(str(files("agentrelbench"))) / "suite"
-    (seed,) = (root / "data" / "seed-dbs" / "csm").glob("*.sql")
-    context = {"x-user-email": "thomas.green@servicenow.com"}
-    server = GymServer(name="sn-csm-server", seed_file=str(seed.relative_to(root)), context=context)
-    return Task(
-        task_id="B6",
-        domain="csm",
-        policy="",
-        request="",
-        tools=(),
-        servers=(server,),
-        checks=(),
-        seed_root=str(root),
-    )
 
 
 async def play_prefix(session: EmbeddedSession) -> str:

@@ -12,19 +12,17 @@ import asyncio
 import multiprocessing
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.resources import files
 from multiprocessing.connection import Connection
-from pathlib import Path
 
+from csm import SERVER, csm_task
 from table import append_row, interleave
 
-from robustops.core.task import GymServer, Task
+from robustops.core.task import Task
 from robustops.gym.client import HttpGym
 from robustops.gym.embedded import EmbeddedGym
 from robustops.gym.server import serve
 from robustops.gym.session import Gym
 
-SERVER = "sn-csm-server"
 CALLS = (
     ("find_account", {"name": "Acme Systems"}),
     ("find_contracts", {"account_id": 3}),
@@ -33,23 +31,6 @@ CALLS = (
 )
 QUERY = "SELECT COUNT(*) FROM contract WHERE contract_price = 17500"
 ROUNDS = 10
-
-
-def csm_task() -> Task:
-    root = Path(str(files("agentrelbench"))) / "suite"
-    (seed,) = (root / "data" / "seed-dbs" / "csm").glob("*.sql")
-    context = {"x-user-email": "thomas.green@servicenow.com"}
-    server = GymServer(name=SERVER, seed_file=str(seed.relative_to(root)), context=context)
-    return Task(
-        task_id="protocol",
-        domain="csm",
-        policy="",
-        request="",
-        tools=(),
-        servers=(server,),
-        checks=(),
-        seed_root=str(root),
-    )
 
 
 async def session_of_calls(gym: Gym, task: Task) -> None:

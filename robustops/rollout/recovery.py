@@ -15,9 +15,8 @@ from robustops.faults.scheduler import Scheduler, Stratum
 from robustops.gym.session import Session
 from robustops.rollout.boundary import Record, boundary
 from robustops.rollout.concurrency import Tickets
-from robustops.rollout.play import play
 from robustops.rollout.scout import ReplayRefused, Scout, strike
-from robustops.rollout.setup import Setup
+from robustops.rollout.setup import Setup, play_in
 
 logger = logging.getLogger(__name__)
 CLEAN_PASS = -1  # member number of the clean pass: its requests get seeds of their own
@@ -49,20 +48,7 @@ async def scout_case(setup: Setup, task: Task, case: Case, turnstile: Turnstile,
 
     async def body() -> Episode:
         async with setup.gym.open(task) as session:
-            clean = await play(
-                session,
-                setup.policy,
-                setup.codec,
-                task,
-                case,
-                limits=setup.limits,
-                sampling=setup.sampling,
-                verify=setup.verify,
-                graph=setup.graphs.get(task.task_id),
-                hooks=scout,
-                seed=setup.seed,
-                member=CLEAN_PASS,
-            )
+            clean = await play_in(session, setup, task, case, hooks=scout, member=CLEAN_PASS)
             if clean.stop_reason != "infrastructure":
                 await turnstile.tickets.wait(turnstile.number)
                 struck.extend(await _choose(session, scout, turnstile.scheduler, task, key, refused))

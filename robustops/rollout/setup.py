@@ -66,23 +66,37 @@ async def play_case(
                     remaining_cap=injecting.remaining_cap,
                     events=injecting.events,
                 )
-            return await play(
-                session,
-                setup.policy,
-                setup.codec,
-                task,
-                case,
-                limits=setup.limits,
-                sampling=setup.sampling,
-                verify=setup.verify,
-                graph=setup.graphs.get(task.task_id),
-                start=start,
-                hooks=hooks,
-                seed=setup.seed,
-                member=member,
-            )
+            return await play_in(session, setup, task, case, start=start, hooks=hooks, member=member)
 
     return await boundary(record, body)
+
+
+async def play_in(
+    session: Session,
+    setup: Setup,
+    task: Task,
+    case: Case,
+    *,
+    start: Start | None = None,
+    hooks: Hooks | None = None,
+    member: int = 0,
+) -> Episode:
+    """Play in a session that is open already."""
+    return await play(
+        session,
+        setup.policy,
+        setup.codec,
+        task,
+        case,
+        limits=setup.limits,
+        sampling=setup.sampling,
+        verify=setup.verify,
+        graph=setup.graphs.get(task.task_id),
+        start=start,
+        hooks=hooks,
+        seed=setup.seed,
+        member=member,
+    )
 
 
 async def verify_start(setup: Setup, task: Task, case: Case, checkpoint: Checkpoint | None) -> Episode:
