@@ -46,16 +46,20 @@ def _bar(title: str, every_note: bool) -> Iterator[Report]:
         yield report
 
 
-def _lines(title: str, least_s: float) -> Report:
-    started = last = time.monotonic()
+def _lines(title: str, least_s: float, clock: Callable[[], float] = time.monotonic) -> Report:
+    started = last = clock()
+    base: tuple[float, int] | None = None  # when counting began, and what a resumed run had done by then
 
     def report(done: int, total: int, note: str) -> None:
-        nonlocal last
-        now = time.monotonic()
+        nonlocal last, base
+        now = clock()
+        if base is None:
+            base = (started, 0) if done <= 1 else (now, done)
         if now - last < least_s and done < total:
             return
         last = now
-        left = f"{(now - started) / done * (total - done):.0f} s left" if done else "..."
+        since, had = base
+        left = f"{(now - since) / (done - had) * (total - done):.0f} s left" if done > had else "..."
         print(f"{title}: {done}/{total}, {now - started:.0f} s, {left} {note}".rstrip(), flush=True)
 
     return report
