@@ -1,7 +1,8 @@
 """Micro-dialogues whose request names no tool, only things and values. Values in, segments out.
 
-They teach that a name is looked up before its row is changed, whatever the words. Of csm, what the generator's tasks
-write or create is left out: what Base makes of those is its generality.
+They teach that a name is looked up before its row is changed, whatever the words, and that a signature says which
+arguments there are: csm's tools come with other columns too. What the generator's tasks write or create in csm is left
+out: what Base makes of those is its generality.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lessons import Segment, choose, shown
-from records import Kind, Row, csm, invented
+from records import Kind, Row, csm, invented, variant
 from script import Script, soup, write
 from values import Values, words
 
@@ -59,18 +60,22 @@ def loose_dialogue(values: Values) -> list[Segment]:
 
 
 def _kind(values: Values) -> Kind:
-    """A kind whose rows are found by something a person would say."""
+    """A kind whose rows are found by something a person would say: invented, csm's, or between the two."""
+    if values.rng.random() < 0.4:
+        return invented(values)
     findable = [kind for kind in csm().kinds.values() if any(column != "portal_user_id" for _, column in kind.finders)]
-    return values.rng.choice(findable) if values.rng.random() < 0.5 else invented(values)
+    kind = values.rng.choice(findable)
+    return variant(values, kind) if values.rng.random() < 0.6 else kind
 
 
 def _kind_under(values: Values, *parents: Kind) -> Kind:
-    """A kind that refers to the parents: csm's own where all are csm's, else an invented one."""
+    """A kind that refers to the parents."""
     keys = {parent.key for parent in parents}
-    children = [kind for kind in csm().kinds.values() if keys <= set(kind.columns) and kind not in parents]
-    if children and all(parent in csm().kinds.values() for parent in parents) and values.rng.random() < 0.8:
-        return values.rng.choice(children)
-    return invented(values, *parents)
+    children = [kind for kind in csm().kinds.values() if keys <= set(kind.columns) and kind.key not in keys]
+    if not children or values.rng.random() < 0.3:
+        return invented(values, *parents)
+    kind = values.rng.choice(children)
+    return variant(values, kind, *parents) if values.rng.random() < 0.6 else kind
 
 
 def _subject(script: Script, kind: Kind, row: Row) -> str:

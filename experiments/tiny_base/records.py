@@ -71,7 +71,7 @@ class Tool:
         return self.required + self.optional
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Kind:
     """One table: its key, its columns with value kinds, and its tools (None where there is no such tool)."""
 
@@ -146,31 +146,81 @@ def invented(values: Values, *parents: Kind) -> Kind:
     noun = rng.choice([name for name in NOUNS if name not in {parent.noun for parent in parents}])
     if rng.random() < 0.3:
         noun = values.word()
-    key = rng.choice((f"{noun}_id", f"{noun}_id", f"{noun}_id", "id", f"{noun}_key"))
-    columns = {"name": "title"} if rng.random() < 0.8 else {}
-    columns |= dict(column.split("=") for column in rng.sample(_EXTRA_COLUMNS, rng.randint(2, 7)))
-    columns |= {parent.key: "id" for parent in parents}
-    columns.pop(key, None)
-    names = list(columns)
-    rng.shuffle(names)
-    columns = {name: columns[name] for name in names}
     suffix = rng.choice(("", "", "_record", "_entry", "_info"))
+    columns = {"name": "title"} if rng.random() < 0.8 else {}
+    columns |= _some_columns(rng)
     by = [name for name, kind in columns.items() if kind in ("title", "serial", "number", "email", "code", "person")]
-    finders = tuple((_tool(f"{rng.choice(_FIND)}_{noun}{suffix}", (column,), ()), column) for column in by[:1])
-    inherited = tuple(parent.key for parent in parents)
-    own = [name for name in names if name not in inherited]
+    return _assembled(
+        values,
+        noun=noun,
+        key=rng.choice((f"{noun}_id", f"{noun}_id", f"{noun}_id", "id", f"{noun}_key")),
+        columns=columns | {parent.key: "id" for parent in parents},
+        finders=tuple((_tool(f"{rng.choice(_FIND)}_{noun}{suffix}", (column,), ()), column) for column in by[:1]),
+        names=(
+            f"{rng.choice(_LIST)}_{noun}s{suffix}",
+            f"{rng.choice(_UPDATE)}_{noun}{suffix}",
+            f"{rng.choice(_CREATE)}_{noun}{suffix}",
+        ),
+        parents=parents,
+        key_format=rng.choice(("", "", "", f"{noun[:3].upper()}_{{:04d}}")),
+    )
+
+
+def variant(values: Values, kind: Kind, *parents: Kind) -> Kind:
+    """A csm kind under its own tool names but with other columns, so that arguments are read off the signatures."""
+    found_by = {column for _, column in kind.finders}
+    columns = {name: of for name, of in kind.columns.items() if name in found_by | {"first_name", "last_name"}}
+    columns |= _some_columns(values.rng) | {parent.key: "id" for parent in parents}
+    tools = (kind.lister, kind.updater, kind.creator)
+    return _assembled(
+        values,
+        noun=kind.noun,
+        key=kind.key,
+        columns={name: of for name, of in columns.items() if name not in kind.reserved},
+        finders=kind.finders,
+        names=tuple(tool.name if tool else "" for tool in tools),
+        parents=parents,
+        is_creation_reserved=kind.is_creation_reserved,
+    )
+
+
+def _some_columns(rng: Random) -> dict[str, str]:
+    """Columns of anything."""
+    of_csm = {name: of for kind in csm().kinds.values() for name, of in kind.columns.items() if of != "id"}
+    pool = [*of_csm.items(), *(tuple(column.split("=")) for column in _EXTRA_COLUMNS)]
+    return dict(rng.sample(pool, rng.randint(2, 7)))
+
+
+def _assembled(
+    values: Values,
+    *,
+    noun: str,
+    key: str,
+    columns: dict[str, str],
+    finders: tuple[tuple[Tool, str], ...],
+    names: tuple[str, ...],
+    parents: tuple[Kind, ...],
+    key_format: str = "",
+    is_creation_reserved: bool = False,
+) -> Kind:
+    """`names`: of the lister, the updater and the creator."""
+    rng = values.rng
+    order = [name for name in columns if name != key]
+    rng.shuffle(order)
+    inherited = tuple(parent.key for parent in parents if parent.key != key)
+    own = [name for name in order if name not in inherited]
     creates = inherited + tuple(rng.sample(own, min(len(own), rng.randint(1, 3))))
+    lister, updater, creator = names
     return Kind(
         noun=noun,
         key=key,
-        columns=columns,
+        columns={name: columns[name] for name in order},
         finders=finders,
-        lister=_tool(f"{rng.choice(_LIST)}_{noun}s{suffix}", (), (key, *names), rng, inherited),
-        updater=_tool(f"{rng.choice(_UPDATE)}_{noun}{suffix}", (key,), tuple(names), rng, inherited),
-        creator=_tool(
-            f"{rng.choice(_CREATE)}_{noun}{suffix}", creates, tuple(name for name in names if name not in creates), rng
-        ),
-        key_format=rng.choice(("", "", "", f"{noun[:3].upper()}_{{:04d}}")),
+        lister=_tool(lister, (), (key, *order), rng, inherited) if lister else None,
+        updater=_tool(updater, (key,), tuple(order), rng, inherited) if updater else None,
+        creator=_tool(creator, creates, tuple(name for name in order if name not in creates), rng) if creator else None,
+        key_format=key_format,
+        is_creation_reserved=is_creation_reserved,
     )
 
 
