@@ -81,6 +81,13 @@ def test_two_models_are_compared_on_the_same_cases(folder: Path) -> None:
     assert "<svg" in (folder / "report" / "report.html").read_text()
 
 
+def test_a_folder_of_one_model_takes_no_results_of_another(folder: Path) -> None:
+    common = ("+experiment=tiny_eval", "evaluation.conditions=[clean]", "split.limit=2", *TASKS, "run.dir=eval_mixed")
+    run(folder, "robustops.evaluate", *common, "engine=scripted")
+    err = run(folder, "robustops.evaluate", *common, "engine=scripted", "model.path=sft/export", code=2)
+    assert "settings_sha" in err
+
+
 def test_two_jobs_of_a_multirun_train_in_one_process(folder: Path) -> None:
     out = run(folder, "robustops.train", "-m", *RL, "algorithm.steps=1", "reward_norm=component,aggregate")
     exports = sorted((folder / "multirun").glob("*/*/*/export/model.safetensors"))

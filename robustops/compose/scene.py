@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -146,9 +148,34 @@ def identity_of(
         split=split,
         seed=config.seed,
         policy_mode=policy_mode,
+        settings_sha=settings_sha(config),
         weights=weights_of(config),
         progress=cast(ProgressKind, config.reward.progress),
     )
+
+
+WITHOUT_EFFECT = ("run", "logger", "hardware")  # groups that change no episode
+
+
+def settings_sha(config: RunConfig) -> str:
+    """Hash of the settings that shape episodes and of the model: no folder mixes the results of two."""
+    settings = {name: value for name, value in asdict(config).items() if name not in WITHOUT_EFFECT}
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode())
+    for path in sorted(Path(config.model.path).expanduser().absolute().glob("*.safetensors")):
+        digest.update(path.name.encode())
+        digest.update(sampled_bytes(path))
+    return digest.hexdigest()
+
+
+def sampled_bytes(path: Path, *, num_samples: int = 64, sample_bytes: int = 65536) -> bytes:
+    """The size of a file and evenly spaced parts of it: enough to tell two checkpoints apart, cheap for large ones."""
+    size = path.stat().st_size
+    parts = [str(size).encode()]
+    with path.open("rb") as file:
+        for number in range(num_samples):
+            file.seek(max(0, size - sample_bytes) * number // max(1, num_samples - 1))
+            parts.append(file.read(sample_bytes))
+    return b"".join(parts)
 
 
 def weights_of(config: RunConfig) -> RewardWeights:

@@ -12,7 +12,10 @@ from robustops.rollout.score import ProgressKind, RewardWeights, evidence, score
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunIdentity:
-    """What all rows of a run share. `policy_mode`: how the policy decided, e.g. "greedy" or "sampled"."""
+    """What all rows of a run share. `policy_mode`: how the policy decided, e.g. "greedy" or "sampled".
+
+    `settings_sha`: of whatever else shapes an episode, such as the weights; two halves of a run must agree on it.
+    """
 
     run: str
     model: str
@@ -21,6 +24,7 @@ class RunIdentity:
     seed: int
     policy_mode: str
     manifest_sha: str = ""
+    settings_sha: str = ""
     weights: RewardWeights = field(default_factory=RewardWeights)
     progress: ProgressKind = "gated"
 
