@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from dialogues import dialogue
-from lessons import Segment, choosing, copying, looking_up, reciting
+from lessons import Segment, choosing, copying, filling, looking_up, reciting
 from loose import loose_dialogue
 from torch import Tensor
 from values import Values
@@ -23,6 +23,7 @@ LESSONS: dict[str, Callable[[Values], list[Segment]]] = {
     "lookup_small": lambda values: looking_up(values, sizes=(1, 3), max_fields=5),
     "lookup": looking_up,
     "choose": choosing,
+    "fill": filling,
     "dialogue_short": lambda values: dialogue(values, is_short=True),
     "dialogue": dialogue,
     "loose": loose_dialogue,
@@ -45,11 +46,11 @@ STAGES = (
     Stage(0.6e6, 2000, {"recite": 0.9, "lookup_1": 0.1}),
     Stage(1.0e6, 2000, {"recite": 0.2, "copy_short": 0.5, "lookup_1": 0.3}),
     Stage(1.6e6, 2000, {"copy_short": 0.2, "copy": 0.3, "lookup_1": 0.3, "lookup_small": 0.2}),
-    Stage(2.6e6, 2000, {"copy": 0.2, "lookup_1": 0.1, "lookup_small": 0.2, "lookup": 0.2, "dialogue_short": 0.3}),
+    Stage(2.6e6, 2000, {"copy": 0.15, "fill": 0.1, "lookup_small": 0.25, "lookup": 0.2, "dialogue_short": 0.3}),
     Stage(
-        4.0e6, 3000, {"copy": 0.1, "lookup": 0.2, "choose": 0.1, "dialogue_short": 0.3, "dialogue": 0.1, "loose": 0.2}
+        4.0e6, 3000, {"fill": 0.1, "lookup": 0.25, "choose": 0.1, "dialogue_short": 0.2, "dialogue": 0.1, "loose": 0.25}
     ),
-    Stage(math.inf, 4000, {"copy": 0.02, "lookup": 0.13, "choose": 0.15, "dialogue": 0.35, "loose": 0.35}),
+    Stage(math.inf, 4000, {"fill": 0.05, "lookup": 0.1, "choose": 0.15, "dialogue": 0.3, "loose": 0.4}),
 )
 
 

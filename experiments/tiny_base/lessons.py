@@ -55,6 +55,19 @@ def reciting(values: Values) -> list[Segment]:
     return [(f"{USER}{text}{END}\n{ASSISTANT}", False), (f"{text}{END}", True)]
 
 
+def filling(values: Values) -> list[Segment]:
+    """Any value under any parameter: what is copied decides about quotes, not what the parameter is called."""
+    rng = values.rng
+    columns = {name: of for kind in csm().kinds.values() for name, of in (*kind.columns.items(), (kind.key, "id"))}
+    given = {
+        name: values.of(columns[name] if rng.random() < 0.4 else rng.choice(_KINDS))
+        for name in rng.sample(sorted(columns), rng.randint(1, 3))
+    }
+    tool = rng.choice((rng.choice(csm().tools).name, f"{values.word()}_{values.word()}"))
+    text = tool + rng.choice((": ", " ", " with ")) + ", ".join(f"{name} {value}" for name, value in given.items())
+    return [(f"{USER}{text}{END}\n{ASSISTANT}", False), (call_text(tool, given), True)]
+
+
 def kind_of(values: Values) -> Kind:
     return values.rng.choice(list(csm().kinds.values())) if values.rng.random() < 0.6 else invented(values)
 
