@@ -59,7 +59,7 @@ def inputs(folder: Path, seed: int) -> list[Phase]:
             name="demonstrations",
             title="expert demonstrations on the training split",
             arguments=("robustops.collect", f"run.dir={folder}/demonstrations", f"seed={seed}"),
-            expected_s=60,
+            expected_s=40,
         ),
         Phase(
             name="manifest",
@@ -79,7 +79,7 @@ def training(folder: Path, seed: int) -> list[Phase]:
                 *("robustops.train", "+experiment=tiny_sft", f"algorithm.demonstrations={folder}/demonstrations"),
                 *(f"run.dir={folder}/sft", f"seed={seed}"),
             ),
-            expected_s=360,
+            expected_s=200,
         ),
         Phase(
             name="rl",
@@ -88,7 +88,7 @@ def training(folder: Path, seed: int) -> list[Phase]:
                 *("robustops.train", "+experiment=tiny_rl", f"model.path={folder}/sft/export"),
                 *(f"run.dir={folder}/rl", f"seed={seed}"),
             ),
-            expected_s=300,
+            expected_s=150,
         ),
     ]
 
@@ -102,7 +102,7 @@ def evaluation(folder: Path, seed: int, stage: str, model: tuple[str, ...]) -> P
             *(f"fault_policy.manifest={folder}/manifest/manifest.jsonl", f"run.dir={folder}/eval_{stage}"),
             f"seed={seed}",
         ),
-        expected_s=60,
+        expected_s=40,
     )
 
 
