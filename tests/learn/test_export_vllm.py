@@ -28,6 +28,7 @@ async def test_greedy_answers_of_an_export_are_equal_in_vllm_and_transformers(tm
     # fp32 compute in both, whatever the file's type: near-ties would tell nothing about the export
     options = VllmOptions(dtype="float32", max_model_len=256, kv_cache_memory_bytes=16 * 2**20, max_num_seqs=8)
     policy = VllmPolicy(folder, stop_ids=(IM_END, CALL_END), decode=decode, options=options)
+    vllm_policies[f"export {dtype}"] = policy  # an engine that is collected takes its process's groups with it
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
     prompts = [tuple((case * 17 + k * 29) % 250 for k in range(24 + case)) for case in range(4)]
     samples = await asyncio.gather(
