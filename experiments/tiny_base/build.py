@@ -1,4 +1,4 @@
-"""Rebuild the tiny Base model: `python experiments/tiny_base/build.py --out FOLDER [--minutes M | --tokens N]`.
+"""Rebuild the tiny Base model: `python experiments/tiny_base/build.py --out FOLDER [--tokens N] [--start FOLDER]`.
 
 Writes a folder that transformers and vLLM load, with curve.csv and curve.png beside the weights' card data.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -19,7 +20,7 @@ from loose import loose_dialogue
 from model import Recipe, new_model
 from tokenizer import FUNCTION_WORDS, fragments_of, save, train_tokenizer
 from train import train
-from transformers import GenerationConfig
+from transformers import AutoTokenizer, GenerationConfig, Qwen3ForCausalLM
 from values import Values
 
 HERE = Path(__file__).resolve().parent
@@ -44,15 +45,31 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--tokens", type=int, default=10_000_000, help="training tokens (the schedule's length)")
     parser.add_argument("--minutes", type=float, help="train for so long instead of so many tokens")
+    parser.add_argument(
+        "--start", type=Path, help="go on from this folder's weights, in the last stage of the curriculum"
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    tokenizer = train_tokenizer(tokenizer_texts())
     recipe = Recipe(tokens=options.tokens, seed=options.seed)
-    model = new_model(recipe, len(tokenizer), tokenizer.eos_token_id, tokenizer.pad_token_id)
+    if options.start is None:
+        tokenizer = train_tokenizer(tokenizer_texts())
+        model = new_model(recipe, len(tokenizer), tokenizer.eos_token_id, tokenizer.pad_token_id)
+    else:
+        tokenizer = AutoTokenizer.from_pretrained(options.start)
+        model = Qwen3ForCausalLM.from_pretrained(options.start, dtype=torch.float32).train()
+        recipe = replace(recipe, decay_share=0.5)
     print(f"{sum(p.numel() for p in model.parameters()):,} parameters, vocabulary {len(tokenizer)}", flush=True)
-    train(recipe, model, tokenizer, fragments_of(tokenizer), options.out, minutes=options.minutes)
+    train(
+        recipe,
+        model,
+        tokenizer,
+        fragments_of(tokenizer),
+        options.out,
+        minutes=options.minutes,
+        is_last_stage_only=bool(options.start),
+    )
     save(tokenizer, options.out)
     model.save_pretrained(options.out)
     stop_ids = tokenizer.convert_tokens_to_ids(["</tool_call>", "<|im_end|>"])

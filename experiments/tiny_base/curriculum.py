@@ -85,10 +85,12 @@ def usable(lesson: Lesson) -> bool:
     return any(lesson.target) and len(lesson.ids) <= MAX_LENGTH
 
 
-def batches(tokenizer: Any, values: Values, progress: Progress) -> Iterator[list[Lesson]]:
+def batches(
+    tokenizer: Any, values: Values, progress: Progress, stages: Sequence[Stage] = STAGES
+) -> Iterator[list[Lesson]]:
     """Endless batches of lessons of like length; a stage's `batch_tokens` bounds the padded size."""
     while True:
-        stage = next(stage for stage in STAGES if progress.tokens < stage.until)
+        stage = next(stage for stage in stages if progress.tokens < stage.until)
         names, weights = list(stage.weights), list(stage.weights.values())
         pool: list[Lesson] = []
         total = 0

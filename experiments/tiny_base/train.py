@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import torch
-from curriculum import Lesson, Progress, batches, held_out
+from curriculum import STAGES, Lesson, Progress, batches, held_out
 from model import Recipe, accuracy, forward, new_optimizers, rate
 from torch.nn.functional import cross_entropy
 from transformers import Qwen3ForCausalLM
@@ -26,6 +26,7 @@ def train(
     *,
     minutes: float | None = None,
     report_every: int = 200,
+    is_last_stage_only: bool = False,
 ) -> None:
     """Train until `recipe.tokens`, or for `minutes`; the learning rate follows whichever it is.
 
@@ -35,9 +36,10 @@ def train(
     values = Values(Random(recipe.seed + 1), fragments)
     optimizers = new_optimizers(recipe, model)
     progress, losses = Progress(), list[float]()
+    stages = STAGES[-1:] if is_last_stage_only else STAGES
     began = time.monotonic()
     curve = Curve(folder / "curve.csv", model, tokenizer, held_out(tokenizer, fragments, num=32))
-    for step, batch in enumerate(batches(tokenizer, values, progress), start=1):
+    for step, batch in enumerate(batches(tokenizer, values, progress, stages), start=1):
         elapsed = (time.monotonic() - began) / 60
         done = min(1.0, elapsed / minutes if minutes else progress.tokens / recipe.tokens)
         is_last = done >= 1.0
