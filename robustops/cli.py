@@ -29,6 +29,7 @@ from robustops.config import ServeConfig, known_keys, nearest, register, typed
 from robustops.core.errors import ConfigError, RobustopsError
 
 Job = Callable[[Any, Path], None]  # a RunConfig or ServeConfig, and the run folder
+Preflight = Callable[[Any], None]  # raises for what can be refused before heavy libraries load
 log = logging.getLogger(__name__)
 
 PACKAGE = Path(__file__).resolve().parent
@@ -46,15 +47,15 @@ def conf_dir() -> Path:
     raise ConfigError(f"no configuration beside {PACKAGE}: the installation is incomplete; install robustops again")
 
 
-def launch(config_name: str, job: str, *, needs_torch: bool = True) -> None:
+def launch(config_name: str, job: str, *, preflight: Preflight | None = None, needs_torch: bool = True) -> None:
     """Run `job` ("module:function") on the configuration composed from `config_name`; never returns.
 
     Exit codes: 0 done, 2 a mistake of the user or a gym that stopped answering, 130 interrupted.
     """
-    sys.exit(run(config_name, job, needs_torch=needs_torch))
+    sys.exit(run(config_name, job, preflight=preflight, needs_torch=needs_torch))
 
 
-def run(config_name: str, job: str, *, needs_torch: bool = True) -> int:
+def run(config_name: str, job: str, *, preflight: Preflight | None = None, needs_torch: bool = True) -> int:
     os.environ["HYDRA_FULL_ERROR"] = "1"  # let exceptions reach us instead of Hydra's own report
     register()
     OmegaConf.register_new_resolver("robustops_assets", lambda name: str(PACKAGE / "assets" / name), replace=True)
@@ -65,6 +66,8 @@ def run(config_name: str, job: str, *, needs_torch: bool = True) -> int:
     def start(composed: DictConfig) -> None:
         try:
             config = typed(composed)
+            if preflight is not None:
+                preflight(config)
             check_installation(needs_torch)
             quiet_libraries()
             module, function = job.split(":")

@@ -12,7 +12,7 @@ from robustops.compose.play import play_cases
 from robustops.compose.policy import build_policy
 from robustops.compose.scene import Scene, build_scene, build_scheduler, identity_of
 from robustops.config import RunConfig
-from robustops.core.errors import ConfigError, SplitError
+from robustops.core.errors import ConfigError
 from robustops.core.tables import EpisodeRow
 from robustops.core.task import Condition, Part
 from robustops.faults.manifest import Manifest, read_manifest
@@ -22,8 +22,6 @@ from robustops.rollout.evaluate import paired_cases
 def run(config: RunConfig, folder: Path) -> None:
     """Play the cases of `split.part` and write run.json, episodes.parquet and trajectories.jsonl. Resumable."""
     part = cast(Part, config.split.part)
-    if part == "train":
-        raise SplitError("split.part: got 'train'; evaluation uses val or test")
     check_hardware(config)
     scene = build_scene(config, part)
     manifest = _manifest(scene)

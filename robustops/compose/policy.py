@@ -6,7 +6,6 @@ import importlib
 import importlib.util
 import logging
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from robustops.agent.api import ApiPolicy
@@ -16,20 +15,9 @@ from robustops.agent.policy import Policy
 from robustops.agent.scripted import ScriptedExpert
 from robustops.compose.scene import build_completion
 from robustops.config import RunConfig
-from robustops.core.errors import ConfigError
+from robustops.config.preflight import model_folder
 
 log = logging.getLogger(__name__)
-
-
-def model_folder(config: RunConfig) -> Path:
-    """Raises ConfigError for a folder that is no model."""
-    folder = Path(config.model.path).expanduser().absolute()
-    if not (folder / "config.json").is_file():
-        raise ConfigError(
-            f"model.path: no model in {folder} (config.json is missing); put {config.model.name} there, "
-            "or write model.path=FOLDER"
-        )
-    return folder
 
 
 def build_policy(config: RunConfig, codec: Codec, plans: Mapping[str, Plan]) -> Policy:

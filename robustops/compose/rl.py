@@ -11,12 +11,13 @@ from typing import Any, cast
 import torch
 
 from robustops.agent.policy import Policy
-from robustops.compose.policy import build_engine, model_folder
+from robustops.compose.policy import build_engine
 from robustops.compose.progress import progress
 from robustops.compose.scene import Scene, about, build_scene, build_scheduler, identity_of, weights_of
 from robustops.compose.sft import EXPORT
 from robustops.compose.trainer import COMPUTE, build_devices, build_logger
 from robustops.config import GrpoConfig, RunConfig
+from robustops.config.preflight import model_folder
 from robustops.core.episode import EpisodeGroup
 from robustops.core.errors import ConfigError
 from robustops.learn.advantage import NormKind

@@ -11,12 +11,12 @@ from typing import cast
 import torch
 
 from robustops.compose.collect import SAMPLES
-from robustops.compose.policy import model_folder
 from robustops.compose.progress import progress
 from robustops.compose.scene import build_codec, provenance
 from robustops.compose.tasks import open_task_set
 from robustops.compose.trainer import COMPUTE, build_devices, build_logger
 from robustops.config import RunConfig, SftConfig
+from robustops.config.preflight import model_folder
 from robustops.core.errors import SplitError, TableError
 from robustops.core.tables import Header, write_json
 from robustops.data.sft import SftSample, load_samples

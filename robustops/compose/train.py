@@ -8,13 +8,10 @@ from robustops.compose.hardware import check_hardware, check_one_process
 from robustops.compose.rl import train_rl
 from robustops.compose.sft import train_sft
 from robustops.config import RunConfig, SftConfig
-from robustops.core.errors import SplitError
 
 
 def run(config: RunConfig, folder: Path) -> None:
     """Train in `folder`; the same folder given again resumes. Raises UserError for whatever can be refused early."""
-    if config.split.part != "train":
-        raise SplitError(f"split.part: got {config.split.part!r}; training takes 'train' alone")
     check_hardware(config)
     check_one_process(config)
     if isinstance(config.algorithm, SftConfig):

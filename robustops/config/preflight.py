@@ -1,0 +1,55 @@
+"""What can be refused before torch is imported: the wrong part, a model that is not there, a machine without a GPU.
+
+Enters: a typed configuration. Leaves: nothing, or one ConfigError or SplitError. Only what is certain is refused here;
+the job itself asks torch and the tokenizer.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from robustops.config.tree import HardwareConfig, RunConfig
+from robustops.core.errors import ConfigError, SplitError
+
+GPU_DEVICES = ("nvidia[0-9]*", "nvidiactl", "dxg")  # dxg: GPUs under the Windows subsystem for Linux
+LOCAL_ENGINES = ("vllm", "hf")
+
+
+def before_training(config: RunConfig) -> None:
+    """Refuse what a training job would refuse after its libraries are loaded."""
+    if config.split.part != "train":
+        raise SplitError(f"split.part: got {config.split.part!r}; training takes 'train' alone")
+    check_gpu_is_there(config.hardware)
+    model_folder(config)
+
+
+def before_evaluation(config: RunConfig) -> None:
+    """Refuse what an evaluation would refuse after its libraries are loaded."""
+    if config.split.part == "train":
+        raise SplitError("split.part: got 'train'; evaluation uses val or test")
+    check_gpu_is_there(config.hardware)
+    if config.engine.kind in LOCAL_ENGINES:
+        model_folder(config)
+
+
+def model_folder(config: RunConfig) -> Path:
+    """Raises ConfigError for a folder that is no model."""
+    folder = Path(config.model.path).expanduser().absolute()
+    if not (folder / "config.json").is_file():
+        raise ConfigError(
+            f"model.path: no model in {folder} (config.json is missing); put {config.model.name} there, "
+            "or write model.path=FOLDER"
+        )
+    return folder
+
+
+def check_gpu_is_there(hardware: HardwareConfig, devices: Path = Path("/dev")) -> None:
+    """Raise ConfigError for hardware with GPUs where no driver is, or where the environment hides them all."""
+    wanted = hardware.gpus
+    is_hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
+    if wanted and (is_hidden or not any(True for pattern in GPU_DEVICES for _ in devices.glob(pattern))):
+        raise ConfigError(
+            f"hardware={hardware.name} wants {wanted} GPU{'s' if wanted > 1 else ''}, 0 visible here; "
+            "use hardware=cpu, or check CUDA_VISIBLE_DEVICES"
+        )
