@@ -1,0 +1,86 @@
+"""Executes a domain's cases, each in a session of its own, and counts the tools that did what their case states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tool_cases import Changes, DomainCases, Refused, Rows, Success, all_rows, content, difference, fits
+
+from robustops.gym.domain import Domain
+from robustops.gym.domains import load_domain
+from robustops.gym.embedded import EmbeddedGym
+from robustops.gym.session import Session
+
+
+@dataclass(slots=True, kw_only=True)
+class Executed:
+    """`succeeded`, `refused`: tools whose case held. `faults`: what did not hold, one line each."""
+
+    domain: str
+    num_tools: int
+    succeeded: set[str] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def line(self) -> str:
+        ways = {"success": self.succeeded, "error": self.refused}
+        return f"{self.domain}: " + ", ".join(f"{way} {len(tools)} of {self.num_tools}" for way, tools in ways.items())
+
+
+async def execute(cases: DomainCases, folder: Path) -> Executed:
+    domain = load_domain(cases.domain)
+    found = Executed(domain=cases.domain, num_tools=len(domain.tools))
+    gym, task = EmbeddedGym(), cases.task(folder)
+    for name in domain.tools:
+        for way, held, stated in (
+            ("success", found.succeeded, cases.successes),
+            ("error", found.refused, cases.refusals),
+        ):
+            if name not in stated:
+                found.faults.append(f"{name}, {way}: no case")
+                continue
+            async with gym.open(task) as session:
+                fault = await _fault(session, domain, name, stated[name])
+            if fault:
+                found.faults.append(f"{name}, {way}: {fault}")
+            else:
+                held.add(name)
+    return found
+
+
+async def _fault(session: Session, domain: Domain, name: str, case: Success | Refused) -> str:
+    """What is not as stated, or nothing."""
+    before, digest = await all_rows(session, domain), await session.state_hash()
+    result = await session.call(name, case.arguments)
+    changes = difference(before, await all_rows(session, domain))
+    if (await session.state_hash() == digest) is bool(changes):
+        return f"the hash and the rows disagree on a change: {changes}"
+    if not result.executed or result.is_error is isinstance(case, Success):
+        return f"is_error {result.is_error}: {result.text[:300]}"
+    if isinstance(case, Refused):
+        if case.text not in result.text:
+            return f"refused with {result.text[:300]}"
+        return f"refused, yet changed {changes}" if changes else ""
+    if not _same_changes(before, case.changes, changes):
+        return f"changed {changes}, stated {case.changes}"
+    if case.reply is not None and not fits(case.reply, content(result)):
+        return f"replied {result.text[:600]}, stated {case.reply}"
+    if case.reply is None and not case.changes:
+        return "the case states neither reply nor change"
+    return ""
+
+
+def _same_changes(before: Rows, stated: Changes, changes: Changes) -> bool:
+    """New rows may be stated in part; every other change must be stated whole."""
+    if stated.keys() != changes.keys():
+        return False
+    for table, rows in stated.items():
+        if rows.keys() != changes[table].keys():
+            return False
+        for key, row in rows.items():
+            is_new = key not in before[table]
+            if row != changes[table][key] and not (is_new and fits(row, changes[table][key])):
+                return False
+    return True

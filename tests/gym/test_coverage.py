@@ -1,0 +1,79 @@
+"""Every tool of every embedded domain: advertised as the public server advertises it, and executed both ways."""
+
+import json
+
+import pytest
+from executed import execute
+from tool_cases import domain_cases
+
+from robustops.gym.domains import FOLDERS, load_domain
+
+# What a schema says beside its prose: an argument's kind and its bounds.
+KINDS = ("type", "enum", "oneOf", "anyOf")
+BOUNDS = ("minLength", "maxLength", "pattern", "format", "minimum", "maximum", "minItems", "maxItems", "default")
+
+
+@pytest.fixture(params=FOLDERS)
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def advertised(name, shared):
+    path = shared / "eog" / "tools" / f"{name}.json"
+    if not path.is_file():
+        pytest.skip(f"{path.name}: the schemas of this server are not beside the checkout")
+    return {tool["name"]: tool["inputSchema"] for tool in json.loads(path.read_text())["tools"]}
+
+
+def outline(schema, words):
+    """The words of a schema and of the schemas inside it; enumerations and required names as sets."""
+    kept = {word: schema[word] for word in words if word in schema}
+    for word in ("enum", "type"):
+        if isinstance(kept.get(word), list):
+            kept[word] = frozenset(kept[word])
+    if "minLength" in kept and "enum" in schema:
+        del kept["minLength"]  # says nothing beside an enumeration, and the servers are not consistent about it
+    if "required" in schema:
+        kept["required"] = frozenset(schema["required"])
+    if "items" in schema:
+        kept["items"] = outline(schema["items"], words)
+    if "properties" in schema:
+        kept["properties"] = {name: outline(inner, words) for name, inner in schema["properties"].items()}
+    return kept
+
+
+def outlines(schemas, words):
+    return {name: outline({"properties": {}, "required": [], **schema}, words) for name, schema in schemas.items()}
+
+
+def declared(name):
+    return {tool.name: tool.input_schema for tool in load_domain(name).tools.values()}
+
+
+def test_the_tools_are_those_of_the_server_in_its_order(name, advertised):
+    assert list(load_domain(name).tools) == list(advertised)
+
+
+def test_parameters_have_the_advertised_types_and_enumerations_and_the_same_are_required(name, advertised):
+    ours, theirs = outlines(declared(name), KINDS), outlines(advertised, KINDS)
+    assert {tool: ours.get(tool) for tool in theirs} == theirs
+
+
+def test_parameters_have_the_advertised_order_bounds_formats_and_defaults(name, advertised):
+    ours, theirs = outlines(declared(name), BOUNDS), outlines(advertised, BOUNDS)
+    assert {tool: ours.get(tool) for tool in theirs} == theirs
+    assert {tool: list(schema["properties"]) for tool, schema in ours.items()} == {
+        tool: list(schema.get("properties", ())) for tool, schema in theirs.items()
+    }
+
+
+async def test_every_tool_is_executed_with_success_and_with_a_refusal(name, tmp_path, record_property):
+    """Each write shows the stated row difference and no other, each read and each refusal leaves the rows alone."""
+    cases = domain_cases(name)
+    tools = load_domain(name).tools
+    assert cases.successes.keys() | cases.refusals.keys() <= tools.keys()
+    executed = await execute(cases, tmp_path)
+    record_property("executed_tools", executed.line)
+    assert executed.faults == []
+    assert executed.succeeded == executed.refused == tools.keys()
