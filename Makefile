@@ -29,10 +29,13 @@ check: setup ## ruff, mypy and the import rules
 bench: setup ## the benchmarks; rows are appended to benchmarks/results.jsonl
 	@$(PY) -m benchmarks
 
+# CPU torch for the lock: a local folder of wheels if the environment names one, else PyTorch's CPU index.
+CPU_TORCH := $(if $(PIP_FIND_LINKS),--find-links $(PIP_FIND_LINKS),--extra-index-url https://download.pytorch.org/whl/cpu --index-strategy unsafe-best-match)
+
 lock: ## resolve the .lock files again (needs uv, which `make setup` puts into .venv)
 	$(PY) -m uv pip compile -q requirements/cpu.in --override requirements/overrides.txt --python-version 3.11 \
 	  --python-platform x86_64-manylinux_2_28 --no-annotate --no-header -o requirements/cpu.lock \
-	  --find-links "$${PIP_FIND_LINKS:-https://download.pytorch.org/whl/cpu}"
+	  $(CPU_TORCH)
 	$(PY) -m uv pip compile -q requirements/gpu.in --python-version 3.11 \
 	  --python-platform x86_64-manylinux_2_28 --no-annotate --no-header -o requirements/gpu.lock
 	$(PY) -m uv pip compile -q requirements/hf.in --python-version 3.11 --universal --no-annotate --no-header -o requirements/hf.lock
