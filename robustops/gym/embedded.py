@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -16,9 +15,8 @@ from robustops.gym.domains import FOLDERS, load_toolbox
 from robustops.gym.engine import Engine, envelope
 from robustops.gym.hashing import combined_digest
 from robustops.gym.seeds import SeedStore
+from robustops.gym.snapshot import ServerSnapshot, Snapshot, pack, unpack
 from robustops.gym.toolbox import Toolbox
-
-SNAPSHOT_VERSION = 1
 
 
 class EmbeddedGym:
@@ -102,36 +100,22 @@ class EmbeddedSession:
         return self._engines[gym].sql_runner.run(sql)
 
     async def snapshot(self) -> bytes:
-        """A JSON line (clock, sizes, digests), then the databases one after the other."""
-        contents = [engine.database.dump() for engine in self._engines.values()]
-        servers = [
-            {"name": name, "bytes": len(content), "digests": engine.database.digests}
-            for (name, engine), content in zip(self._engines.items(), contents, strict=True)
-        ]
-        header = {"version": SNAPSHOT_VERSION, "writes": self._clock.num_writes, "servers": servers}
-        return json.dumps(header).encode() + b"\n" + b"".join(contents)
+        servers = tuple(
+            ServerSnapshot(
+                name=name, form="sqlite", content=engine.database.dump(), digests=dict(engine.database.digests)
+            )
+            for name, engine in self._engines.items()
+        )
+        return pack(Snapshot(num_writes=self._clock.num_writes, servers=servers))
 
     async def restore(self, snapshot: bytes) -> None:
         """Raises GymError, leaving the session as it is, for bytes that are no snapshot of these servers."""
-        head, _, body = snapshot.partition(b"\n")
-        try:
-            header = json.loads(head)
-            servers, num_writes = header["servers"], int(header["writes"])
-            sizes = [int(server["bytes"]) for server in servers]
-            digests = [dict(server["digests"]) for server in servers]
-        except (ValueError, TypeError, KeyError) as error:
-            raise GymError(f"restore: these {len(snapshot)} bytes are no snapshot ({error})") from error
-        names = [server["name"] for server in servers]
-        if header.get("version") != SNAPSHOT_VERSION or names != list(self._engines) or sum(sizes) != len(body):
-            raise GymError(
-                f"restore: snapshot version {header.get('version')} of {', '.join(names)} with {len(body)} bytes, "
-                f"expected version {SNAPSHOT_VERSION} of {', '.join(self._engines)} with {sum(sizes)} bytes"
-            )
-        start = 0
-        for size, known, engine in zip(sizes, digests, self._engines.values(), strict=True):
-            engine.database.load(body[start : start + size], known)
-            start += size
-        self._clock.num_writes = num_writes
+        wanted = unpack(snapshot, expected=list(self._engines))
+        if wanted.num_writes is None or any(server.form != "sqlite" for server in wanted.servers):
+            raise GymError("restore: a snapshot of servers that give rows away alone; the embedded gym needs bytes")
+        for server, engine in zip(wanted.servers, self._engines.values(), strict=True):
+            engine.database.load(server.content, server.digests)
+        self._clock.num_writes = wanted.num_writes
 
     async def state_hash(self) -> str:
         return combined_digest({name: engine.database.digest() for name, engine in self._engines.items()})
