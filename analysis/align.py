@@ -115,7 +115,7 @@ def load_run(folder: Path) -> Run:
     info = read_json(folder / "run.json")
     return Run(
         folder=folder,
-        name=_title(str(info.get("stage") or original[0].stage) or original[0].model),
+        name=run_title(str(info.get("stage") or original[0].stage) or original[0].model),
         rows=_by_case(table, original),
         supplemented=tuple(row for row in all_rows if row.supplemented),
         info=info,
@@ -131,7 +131,7 @@ def _nearest(folder: Path) -> str:
     return "give run folders that `python -m robustops.evaluate` wrote"
 
 
-def _title(stage: str) -> str:
+def run_title(stage: str) -> str:
     return STAGE_TITLES.get(stage.lower(), stage)
 
 
@@ -176,7 +176,8 @@ def align(runs: Sequence[Run]) -> Alignment:
             f"{' and '.join(str(run.folder) for run in runs)} share no case (task, tool mode, condition, attempt); "
             "evaluate them on the same split and tool_mode"
         )
-    named = _distinct_names(runs)
+    names = distinct_names([run.name for run in runs], [run.folder for run in runs])
+    named = tuple(replace(run, name=name) for run, name in zip(runs, names, strict=True))
     return Alignment(
         runs=named,
         slots={condition: tuple(sorted(slot for c, slot in common if c == condition)) for condition in CONDITIONS},
@@ -184,11 +185,11 @@ def align(runs: Sequence[Run]) -> Alignment:
     )
 
 
-def _distinct_names(runs: Sequence[Run]) -> tuple[Run, ...]:
+def distinct_names(names: Sequence[str], folders: Sequence[Path]) -> list[str]:
     """Stage names where they differ; else with the folder's name behind, or a number if that repeats too."""
-    names = [run.name for run in runs]
-    if len(set(names)) < len(names):
-        names = [f"{run.name} ({run.folder.resolve().name})" for run in runs]
-    if len(set(names)) < len(names):
-        names = [f"{run.name} ({number})" for number, run in enumerate(runs, start=1)]
-    return tuple(replace(run, name=name) for run, name in zip(runs, names, strict=True))
+    found = list(names)
+    if len(set(found)) < len(found):
+        found = [f"{name} ({folder.resolve().name})" for name, folder in zip(names, folders, strict=True)]
+    if len(set(found)) < len(found):
+        found = [f"{name} ({number})" for number, name in enumerate(found, start=1)]
+    return found

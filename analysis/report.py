@@ -11,13 +11,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
-from typing import NoReturn
 
 from rich.console import Console
 
 from analysis.align import align, load_run
+from analysis.arguments import command_parser, parse
 from analysis.build import build
 from analysis.check import check_run
 from analysis.document import Document
@@ -25,8 +24,6 @@ from analysis.render import to_html, to_markdown, to_terminal
 from analysis.sections.training import Curve, read_curves
 from robustops.core.errors import TableError, UserError
 from robustops.core.tables import write_atomically
-
-FLAGS = ("--training", "--out", "--title", "--check", "--help")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,12 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = _OneLineParser(
-        prog="python -m analysis.report",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = command_parser("analysis.report", __doc__)
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run folder, in the order Base, SFT, RL")
     parser.add_argument(
         "--training", nargs="+", type=Path, default=[], metavar="RUN", help="training run whose metrics.csv is drawn"
@@ -68,18 +60,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--title", default="Base, SFT and RL, paired case by case", help="headline of the report")
     parser.add_argument("--check", action="store_true", help="work every verdict out again from trajectories.jsonl")
-    args, unknown = parser.parse_known_args(arguments)
-    if unknown:
-        close = get_close_matches(unknown[0], FLAGS, n=1)
-        parser.error(f"unknown argument {unknown[0]!r}; " + (f"did you mean {close[0]}?" if close else "see --help"))
-    return args
-
-
-class _OneLineParser(argparse.ArgumentParser):
-    """Mistakes in one line, as everywhere else, instead of usage and error."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UserError(f"{message} (python -m analysis.report --help)")
+    return parse(parser, arguments)
 
 
 def _curves(runs: Sequence[Path], training: Sequence[Path]) -> dict[str, list[Curve]]:

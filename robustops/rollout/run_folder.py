@@ -1,7 +1,7 @@
-"""The folder of one evaluation: episodes in as they finish, three files out that agree with the plan, or an error.
+"""The folder of one evaluation: episodes in as they finish, files out that agree with the plan, or an error.
 
 `trajectories.jsonl` grows line by line and survives a kill; `finish` puts it in the order of the plan and writes the
-rows and `run.json` beside it. Opening a folder again yields what is already done.
+rows, the tasks and `run.json` beside it. Opening a folder again yields what is already done.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from robustops.core.tables import (
 )
 from robustops.core.task import Case, Task
 from robustops.rollout.rows import RunIdentity, row_of
+from robustops.rollout.task_file import write_tasks
 from robustops.rollout.trajectory import dump_episode, load_episode
 
 TRAJECTORIES, ROWS, RUN = "trajectories.jsonl", "episodes.parquet", "run.json"
@@ -103,6 +104,7 @@ class RunFolder:
         text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
         write_atomically(self._file, text.encode())
         write_episodes(self.path / ROWS, rows)
+        write_tasks(self.path, (tasks[task_id] for task_id in dict.fromkeys(row.task_id for row in rows)))
         facts = {"schema_version": SCHEMA_VERSION, **self._source, "manifest_sha": manifest_sha, "num_cases": len(rows)}
         write_json(self.path / RUN, {**about, **facts})
         return rows

@@ -15,11 +15,12 @@ from robustops.core.tables import SCHEMA_VERSION, EpisodeRow, append_line, read_
 from robustops.core.task import Task
 from robustops.rollout.rows import RunIdentity, row_of
 from robustops.rollout.run_folder import ROWS, RUN, TRAJECTORIES, cut_unfinished_line
+from robustops.rollout.task_file import write_tasks
 from robustops.rollout.trajectory import dump_episode, load_episode
 
 
 class TrainingLog:
-    """Appends to `<folder>/trajectories.jsonl`; `finish` writes the rows and run.json beside it."""
+    """Appends to `<folder>/trajectories.jsonl`; `finish` writes the rows, the tasks and run.json beside it."""
 
     def __init__(self, folder: Path, identity: RunIdentity) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -44,6 +45,7 @@ class TrainingLog:
             episode = load_episode(line)
             rows.append(row_of(episode, tasks[episode.case.task_id], self._identity))
         write_episodes(self._folder / ROWS, rows)
+        write_tasks(self._folder, (tasks[task_id] for task_id in dict.fromkeys(row.task_id for row in rows)))
         identity = asdict(self._identity)
         facts = {name: identity[name] for name in ("run", "model", "stage", "split", "seed", "policy_mode")}
         write_json(self._folder / RUN, {**about, "schema_version": SCHEMA_VERSION, **facts, "num_episodes": len(rows)})
