@@ -5,10 +5,11 @@ Unknown arguments are dropped; a null for an optional parameter counts as not se
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError, core_schema
+from pydantic_core.core_schema import ExtraBehavior
 
 from robustops.gym.domain import Param, Tool
 
@@ -30,6 +31,7 @@ class ArgumentChecker:
             param.name: core_schema.typed_dict_field(_param_schema(param), required=param.is_required)
             for param in tool.params
         }
+        self._paths = frozenset(param.name for param in tool.params if param.is_path)
         self._validator = SchemaValidator(core_schema.typed_dict_schema(fields, extra_behavior="ignore"))
 
     def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,12 +45,17 @@ class ArgumentChecker:
         return {name: value for name, value in checked.items() if value is not None}
 
     def _report(self, item: dict[str, Any]) -> dict[str, Any]:
-        report = {"type": item["type"], "loc": [self._place, *item["loc"]], "msg": item["msg"], "input": item["input"]}
+        place = "path" if item["loc"][0] in self._paths else self._place
+        report = {"type": item["type"], "loc": [place, *item["loc"]], "msg": item["msg"], "input": item["input"]}
         return {**report, "ctx": item["ctx"]} if "ctx" in item else report
 
 
 def _is_unicode(value: Any) -> bool:
     """False for text with a lone surrogate, which JSON can spell and no database can store."""
+    if isinstance(value, dict):
+        return all(_is_unicode(part) for item in value.items() for part in item)
+    if isinstance(value, list):
+        return all(map(_is_unicode, value))
     if not isinstance(value, str) or value.isascii():
         return True
     return not any("\ud800" <= character <= "\udfff" for character in value)
@@ -67,15 +74,57 @@ def _param_schema(param: Param) -> CoreSchema:
 def _value_schema(schema: Mapping[str, Any]) -> CoreSchema:
     match schema["type"]:
         case "integer":
-            return core_schema.int_schema(ge=-(2**63), le=2**63 - 1)  # what SQLite can hold
+            limits = (schema.get("minimum", -(2**63)), schema.get("maximum", 2**63 - 1))  # at most what SQLite can hold
+            return core_schema.int_schema(ge=limits[0], le=limits[1])
         case "number":
             return core_schema.float_schema(ge=schema.get("minimum"), allow_inf_nan=False)
         case "boolean":
             return core_schema.bool_schema()
+        case "object":
+            return _object_schema(schema)
         case "array":
-            return core_schema.list_schema(_value_schema(schema["items"]))
+            return core_schema.list_schema(
+                _value_schema(schema["items"]), min_length=schema.get("minItems"), max_length=schema.get("maxItems")
+            )
     if "enum" in schema:
         return core_schema.literal_schema(list(schema["enum"]))
     return core_schema.str_schema(
         min_length=schema.get("minLength"), max_length=schema.get("maxLength"), pattern=schema.get("pattern")
     )
+
+
+def _object_schema(schema: Mapping[str, Any]) -> CoreSchema:
+    """Unlisted fields are dropped, unless the schema lists none or says that there may be others."""
+    if "properties" not in schema:
+        return core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema())
+    required = schema.get("required", ())
+    fields = {
+        name: core_schema.typed_dict_field(
+            _value_schema(inner) if name in required else core_schema.nullable_schema(_value_schema(inner)),
+            required=name in required,
+        )
+        for name, inner in schema["properties"].items()
+    }
+    extra: ExtraBehavior = "allow" if schema.get("additionalProperties") is True else "ignore"
+    return core_schema.typed_dict_schema(fields, extra_behavior=extra)
+
+
+def validation_text(reports: Sequence[Mapping[str, Any]]) -> str:
+    """The reports as the servers with bare errors tell them: one line a field, or the first URL part that lacks."""
+    for report in reports:
+        if report["loc"][0] == "path" and report["type"] in ("missing", "string_too_short"):
+            return f"The parameter '{report['loc'][1]}' is required and cannot be empty."
+    return "\n".join(
+        ["Validation errors:", *(f"- {_dotted(item['loc'][1:])}: {_told(item['msg'])}" for item in reports)]
+    )
+
+
+def _dotted(loc: Sequence[str | int]) -> str:
+    """`a.0.b` is told as `a[0].b`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).removeprefix(".")
+
+
+def _told(message: str) -> str:
+    if message == "Field required":
+        return "is required"
+    return message.removeprefix("Value error, ").replace("String should have at least", "must have at least")

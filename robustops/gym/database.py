@@ -17,6 +17,7 @@ AFFINITIES: Mapping[str, str] = {
     "real": "REAL",
     "text": "TEXT",
     "timestamp": "TEXT",
+    "json": "TEXT",
 }
 NUM_CACHED_STATEMENTS = 512
 
@@ -89,8 +90,9 @@ class Database:
     def insert(self, table: Table, row: Mapping[str, Any]) -> None:
         names = ", ".join(map(quoted, row))
         marks = ", ".join("?" for _ in row)
-        self._connection.execute(f"INSERT INTO {quoted(table.name)} ({names}) VALUES ({marks})", tuple(row.values()))
-        self._changed(table, added=self._by_key(table, row[table.key]))
+        sql = f"INSERT INTO {quoted(table.name)} ({names}) VALUES ({marks})"
+        rowid = self._connection.execute(sql, tuple(row.values())).lastrowid
+        self._changed(table, added=self.rows(f"SELECT * FROM {quoted(table.name)} WHERE rowid = ?", (rowid,)))
 
     def update(self, table: Table, key: Any, values: Mapping[str, Any]) -> None:
         before = self._by_key(table, key)

@@ -1,15 +1,16 @@
 """A domain's YAML files in, a `Domain` out. Raises ValueError, naming file and entry, for a declaration that is wrong.
 
 A column is one line: `TYPE [option=value ...] | description`, with TYPE one of integer, real, boolean, text, timestamp,
-or `enum=NAME` for a text column with listed values. Options: ref=TABLE, default=VALUE, stamp=create|update|default,
-number=FORMAT (from the new id), counting=FORMAT (from the column's highest number), caller=COLUMN (of the acting user),
-copy=REFERENCE:COLUMN (of the row that the new row's REFERENCE names).
-Parameters: robustops/gym/parameter.py.
+json, or `enum=NAME` for a text column with listed values. Options: ref=TABLE, default=VALUE,
+stamp=create|update|default, number=FORMAT (from the new id), counting=FORMAT (from the column's highest number),
+caller=COLUMN (of the acting user), copy=REFERENCE:COLUMN (of the row that the new row's REFERENCE names).
+Parameters: robustops/gym/parameter.py. A reply is a list of columns, or a mapping of its keys to columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 import yaml
@@ -40,12 +41,21 @@ def _read(text: str) -> Any:
 
 
 def parse_domain(
-    header: str, *, table_files: Iterable[str], tool_files: Iterable[str], kinds: Mapping[str, Kind]
+    header: str,
+    *,
+    table_files: Iterable[str],
+    tool_files: Iterable[str],
+    kinds: Mapping[str, Kind],
+    shape_files: Iterable[str] = (),
 ) -> Domain:
     """All arguments but `kinds` are YAML texts.
 
-    `header`: name, servers, caller, enums and the ways of the server; `tool_files`: the tools, in the server's order.
+    `header`: name, servers, caller, enums and the ways of the server; `tool_files`: the tools, in the server's order;
+    `shape_files`: JSON schemas by name, for parameters that are objects or lists.
     """
+    shapes: dict[str, Any] = {}
+    for text in shape_files:
+        shapes |= _read(text)
     data = _read(header)
     enums = {name: tuple(map(str, values)) for name, values in data.pop("enums").items()}
     tables: dict[str, Table] = {}
@@ -56,7 +66,7 @@ def parse_domain(
         for name, entry in _read(text).items():
             if name in tools:
                 raise ValueError(f"tool {name}: declared twice")
-            tools[name] = _tool(name, entry, tables, kinds)
+            tools[name] = _tool(name, entry, tables, kinds, shapes)
     caller = Caller(**data.pop("caller"))
     return Domain(**{**data, "servers": tuple(data["servers"])}, caller=caller, tables=tables, tools=tools)
 
@@ -96,32 +106,42 @@ def _column(where: str, name: str, line: str, enums: Mapping[str, tuple[str, ...
     return Column(name=name, type=column_type, doc=doc.strip(), values=values, default=default, **renamed)  # type: ignore[arg-type]
 
 
-def _tool(name: str, entry: Mapping[str, Any], tables: Mapping[str, Table], kinds: Mapping[str, Kind]) -> Tool:
+def _tool(
+    name: str,
+    entry: Mapping[str, Any],
+    tables: Mapping[str, Table],
+    kinds: Mapping[str, Kind],
+    shapes: Mapping[str, Any],
+) -> Tool:
     entry = dict(entry)
     table = tables[entry.pop("table")]
     docs = entry.pop("docs", {})
     lines: Mapping[str, str | None] = entry.pop("params")
     params = tuple(
-        parse_param(f"{name}.{param}", param, line or "", table, docs.get(param)) for param, line in lines.items()
+        parse_param(f"{name}.{param}", param, line or "", table, docs.get(param), shapes)
+        for param, line in lines.items()
     )
     reply = entry.pop("reply", ())
     all_but: Sequence[str] = entry.pop("reply_without", ())
     if reply == "row":
         reply = [column.name for column in table.columns if column.name not in all_but]
+    labels = tuple(reply) if isinstance(reply, Mapping) else ()
+    reply = list(reply.values()) if isinstance(reply, Mapping) else reply
     does, doc = entry.pop("does"), entry.pop("doc")
     for column in reply:
         if column not in table.by_name:
             raise ValueError(f"tool {name}: reply column {column!r} is not in table {table.name}")
     if does not in kinds:
         raise ValueError(f"tool {name}: does {does!r}, expected one of {', '.join(kinds)}")
-    bare = Tool(name=name, does=does, doc=doc, table=table, params=params, reply=tuple(reply), options=entry)
-    return Tool(
+    bare = Tool(
         name=name,
         does=does,
         doc=doc,
         table=table,
         params=params,
         reply=tuple(reply),
+        labels=labels,
+        schema_extras=entry.pop("schema", {}),
         options=entry,
-        output_schema=kinds[does].output(bare),
     )
+    return replace(bare, output_schema=kinds[does].output(bare))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from robustops.core.task import ToolSchema
 
-ColumnType = Literal["integer", "real", "boolean", "text", "timestamp"]
+ColumnType = Literal["integer", "real", "boolean", "text", "timestamp", "json"]
 Stamp = Literal["", "create", "update", "default"]
 Match = Literal["equals", "same_text", "contains", "before", "after", "at_least", "at_most", "in"]
 
@@ -19,6 +19,7 @@ JSON_TYPES: Mapping[str, str] = {
     "boolean": "boolean",
     "text": "string",
     "timestamp": "string",
+    "json": "object",
 }
 
 
@@ -46,7 +47,7 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """`id_format`: empty for SQLite's autoincrement, else e.g. `INC_{:03d}`. `key` is empty for a link table."""
+    """`id_format`: empty for SQLite's autoincrement, `uuid4`, or e.g. `INC_{:03d}`. `key` is empty for a link table."""
 
     name: str
     key: str
@@ -69,7 +70,8 @@ class Param:
     """One argument. `columns`: what it filters or sets; several are joined by a space; none for a tool's own option.
 
     `schema` is advertised; `enforced` is what the server checks, which may be stricter. `resolve`: the argument is a
-    name that stands for the id of a row of that table (`table`, its name columns).
+    name that stands for the id of a row of that table (`table`, its name columns). `is_path`: part of the server's
+    URL, so that an empty or missing one is refused in other words than a missing field.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Param:
     match: Match = "equals"
     is_required: bool = False
     resolve: tuple[str, tuple[str, ...]] | None = None
+    is_path: bool = False
 
     @property
     def column(self) -> str:
@@ -87,7 +90,11 @@ class Param:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """One tool: what it `does` names an operation; `options` are that operation's own settings."""
+    """One tool: what it `does` names an operation; `options` are that operation's own settings.
+
+    `labels`: the keys of the reply, where they are not the names of its columns. `schema_extras`: what the input schema
+    says beside properties and required.
+    """
 
     name: str
     does: str
@@ -95,6 +102,8 @@ class Tool:
     table: Table
     params: tuple[Param, ...]
     reply: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    schema_extras: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     output_schema: Mapping[str, Any] | None = None
 
@@ -106,20 +115,22 @@ class Tool:
         }
         if required := [param.name for param in self.params if param.is_required]:
             schema["required"] = required
-        return schema
+        return {**schema, **self.schema_extras}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """Who calls: a context header whose value is matched against one column of the users' table.
 
-    `fallback` is the key of the user who acts when the header is absent; without it the header is mandatory.
+    `fallback` is the key of the user who acts when the header is absent, `fallback_first` makes it the first row;
+    without either the header is mandatory.
     """
 
     header: str
     table: str
     column: str
     fallback: str | int | None = None
+    fallback_first: bool = False
     missing_text: str = ""
     unknown_text: str = ""
 
@@ -129,6 +140,8 @@ class Domain:
     """`servers`: public server names that serve it. `failures`: how an error reaches the model.
 
     "text": an error block `API Error [tool]: detail`. "http": a 4xx answer, which clients show as the literal `{}`.
+    "bare": an error block with the detail alone. "unflagged": the same, but the server forgets to say it is an error.
+    `reply_style`: "full" is compact JSON and every field of the envelope; "bare" is indented JSON and no null fields.
     """
 
     name: str
@@ -139,7 +152,9 @@ class Domain:
     time_format: str = "%Y-%m-%d %H:%M:%S"
     json_booleans: bool = False
     iso_timestamps: bool = False
-    failures: Literal["text", "http"] = "text"
+    failures: Literal["text", "http", "bare", "unflagged"] = "text"
+    reply_style: Literal["full", "bare"] = "full"
+    no_database_text: str = "Error: x-database-id header is required for database isolation"
     query_limit: int | None = 100
     scope: str = ""  # column that hides other tenants' rows from the caller; empty where the server does not scope
 

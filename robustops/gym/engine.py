@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic_core import to_json
+
 from robustops.core.episode import ToolResult
-from robustops.gym.arguments import ArgumentError
+from robustops.gym.arguments import ArgumentError, validation_text
 from robustops.gym.clock import VirtualClock
 from robustops.gym.database import Database
 from robustops.gym.hashing import quoted
+from robustops.gym.ids import Ids
 from robustops.gym.operations.kind import Call, ToolFailure
 from robustops.gym.seeds import Seed
 from robustops.gym.sqlrunner import SqlRunner
 from robustops.gym.toolbox import PreparedTool, Toolbox
 
 NOTHING_SHOWN = "{}"  # what clients show for an HTTP failure
+NO_BODY = "Operation completed successfully"
 
 
 class CallerError(Exception):
@@ -50,11 +55,19 @@ class Engine:
         except CallerError as error:
             return self._failure(str(error), began)
         except ArgumentError as error:
-            return self._failure(f"API Error [{name}]: {error.reports!r}", began)
+            detail = validation_text(error.reports) if self._is_bare else f"API Error [{name}]: {error.reports!r}"
+            return self._failure(detail, began)
         except ToolFailure as error:
-            return self._failure(f"API Error [{name}]: {error}", began)
-        text = json.dumps(payload)
-        return ToolResult(text=text, observation=envelope(text), latency_s=time.perf_counter() - began)
+            return self._failure(str(error) if self._is_bare else f"API Error [{name}]: {error}", began)
+        text = indented(payload) if self.toolbox.domain.reply_style == "bare" else json.dumps(payload)
+        return ToolResult(text=text, observation=self.enveloped(text), latency_s=time.perf_counter() - began)
+
+    def enveloped(self, text: str, *, is_error: bool = False) -> str:
+        """The text in the envelope of this server."""
+        if self.toolbox.domain.reply_style == "full":
+            return envelope(text, is_error=is_error)
+        is_error = is_error and self.toolbox.domain.failures != "unflagged"
+        return f'{{"content": [{{"type": "text", "text": {json.dumps(text)}}}], "isError": {json.dumps(is_error)}}}'
 
     def act_for(self, context: Mapping[str, str]) -> None:
         """Use these context headers from now on: over HTTP every request brings its own."""
@@ -66,21 +79,25 @@ class Engine:
         self.sql_runner.close()
         self.database.close()
 
+    @property
+    def _is_bare(self) -> bool:
+        return self.toolbox.domain.failures in ("bare", "unflagged")
+
     def _run(self, prepared: PreparedTool, arguments: Mapping[str, Any], caller: Mapping[str, Any]) -> Any:
-        time_format = self.toolbox.domain.time_format
         if not prepared.is_write:
-            return prepared.run(
-                Call(database=self.database, now=self._clock.now(time_format), caller=caller), arguments
-            )
+            return prepared.run(self._surroundings(caller), arguments)
         self._clock.tick()
         try:
             with self.database.transaction():
-                return prepared.run(
-                    Call(database=self.database, now=self._clock.now(time_format), caller=caller), arguments
-                )
+                return prepared.run(self._surroundings(caller), arguments)
         except BaseException:
             self._clock.take_back()
             raise
+
+    def _surroundings(self, caller: Mapping[str, Any]) -> Call:
+        domain = self.toolbox.domain
+        ids = Ids(f"{domain.name}/{self._clock.num_writes}")
+        return Call(database=self.database, now=self._clock.now(domain.time_format), caller=caller, ids=ids)
 
     def _acting_user(self) -> Mapping[str, Any]:
         """The caller's row. Raises CallerError. Looked up again after a write, which may have changed it."""
@@ -89,15 +106,18 @@ class Engine:
         rule = self.toolbox.domain.caller
         value = self._context.get(rule.header)
         column = rule.column
-        if value is None:
+        if value is None and not rule.fallback_first:
             if rule.fallback is None:
                 raise CallerError(rule.missing_text)
             value, column = str(rule.fallback), self.toolbox.domain.tables[rule.table].key
         table = self.toolbox.domain.tables[rule.table]
         names = [item.name for item in table.columns]
         columns = ", ".join(map(quoted, names))
-        sql = f"SELECT {columns} FROM {quoted(table.name)} WHERE {quoted(column)} = ? LIMIT 1"
-        row = self.database.row(sql, (value,))
+        head = f"SELECT {columns} FROM {quoted(table.name)}"
+        if value is None:
+            row = self.database.row(f"{head} ORDER BY rowid LIMIT 1")
+        else:
+            row = self.database.row(f"{head} WHERE {quoted(column)} = ? LIMIT 1", (value,))
         if row is None:
             raise CallerError(rule.unknown_text)
         self._caller = dict(zip(names, row, strict=True))
@@ -108,7 +128,22 @@ class Engine:
         latency_s = time.perf_counter() - began
         if self.toolbox.domain.failures == "http":
             return ToolResult(text=NOTHING_SHOWN, observation=NOTHING_SHOWN, is_error=True, latency_s=latency_s)
-        return ToolResult(text=text, observation=envelope(text, is_error=True), is_error=True, latency_s=latency_s)
+        is_error = self.toolbox.domain.failures != "unflagged"
+        return ToolResult(
+            text=text, observation=self.enveloped(text, is_error=True), is_error=is_error, latency_s=latency_s
+        )
+
+
+def indented(payload: Any) -> str:
+    """JSON as `json.dumps(payload, indent=2)` writes it, ten times as fast; the words of an empty answer for None."""
+    if payload is None:
+        return NO_BODY
+    text = to_json(payload, indent=2).decode()
+    return text if text.isascii() and "\x7f" not in text else re.sub("[\x7f-\U0010ffff]", _escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return json.dumps(match.group())[1:-1]
 
 
 def envelope(text: str, *, is_error: bool = False) -> str:

@@ -2,11 +2,13 @@
 
 What is advertised and checked: `required`, `nonempty`, `longest N`, `lowest N`, `shaped PATTERN`, `plus VALUE` (one
 more for the enumeration), `freetext` (no enumeration although the column has one), `as_text` (a number sent as text).
-What is checked but not advertised: `hidden_nonempty`, `hidden_longest N`, `hidden_values` (the column's enumeration).
+`default VALUE` is advertised, and not applied. `format NAME` is advertised, and not checked.
+What is checked but not advertised: `hidden_nonempty`, `hidden_longest N`, `hidden_values` (the column's enumeration),
+`path` (part of the URL: neither missing nor empty).
 What it is matched with: `is`, `same_text`, `contains`, `before`, `after`, `at_least`, `at_most` or `in`, and then the
 columns, joined by `+`; without any, the parameter's own name is the column.
 What it stands for: `names TABLE:COLUMNS` for a name instead of that table's id, `integers` for a list that is stored
-as JSON, or a JSON type for an argument that is no column.
+as JSON, or a JSON type for an argument that is no column; `shape NAME` is one of the domain's named schemas.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
+
+import yaml
 
 from robustops.gym.domain import JSON_TYPES, Match, Param, Table
 
@@ -27,8 +31,14 @@ _MATCH_DOCS: Mapping[str, str] = {
     "at_most": "Upper bound, included.",
 }
 _OWN_TYPES = ("integer", "string", "boolean", "number")
-_FLAGS = ("required", "nonempty", "freetext", "as_text", "hidden_nonempty", "hidden_values", "integers")
-_BOUNDS: Mapping[str, str] = {"longest": "maxLength", "lowest": "minimum", "shaped": "pattern"}
+_FLAGS = ("required", "nonempty", "freetext", "as_text", "hidden_nonempty", "hidden_values", "integers", "path")
+_BOUNDS: Mapping[str, str] = {
+    "longest": "maxLength",
+    "lowest": "minimum",
+    "highest": "maximum",
+    "shaped": "pattern",
+    "format": "format",
+}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,6 +48,7 @@ class _Line:
     columns: tuple[str, ...]
     match: Match = "equals"
     own_type: str = ""
+    shape: Mapping[str, Any] = field(default_factory=dict)
     flags: set[str] = field(default_factory=set)
     bounds: dict[str, Any] = field(default_factory=dict)
     hidden_bounds: dict[str, Any] = field(default_factory=dict)
@@ -45,12 +56,14 @@ class _Line:
     resolve: tuple[str, tuple[str, ...]] | None = None
 
 
-def parse_param(where: str, name: str, text: str, table: Table, doc: str | None) -> Param:
+def parse_param(
+    where: str, name: str, text: str, table: Table, doc: str | None, shapes: Mapping[str, Any] | None = None
+) -> Param:
     """`where` is `tool.parameter`, for messages; `doc` replaces the description that column and match give."""
-    line = _read_line(where, name, text, table)
+    line = _read_line(where, name, text, table, shapes or {})
     schema = {**_advertised(where, table, line), **line.bounds}
     hidden = dict(line.hidden_bounds)
-    if "hidden_nonempty" in line.flags:
+    if line.flags & {"hidden_nonempty", "path"}:
         hidden["minLength"] = 1
     if "hidden_values" in line.flags:
         hidden["enum"] = list(table.by_name[line.columns[0]].values)
@@ -64,10 +77,11 @@ def parse_param(where: str, name: str, text: str, table: Table, doc: str | None)
         match=line.match,
         is_required="required" in line.flags,
         resolve=line.resolve,
+        is_path="path" in line.flags,
     )
 
 
-def _read_line(where: str, name: str, text: str, table: Table) -> _Line:
+def _read_line(where: str, name: str, text: str, table: Table, shapes: Mapping[str, Any]) -> _Line:
     line = _Line(columns=(name,))
     words = text.split()
     while words:
@@ -86,6 +100,12 @@ def _read_line(where: str, name: str, text: str, table: Table) -> _Line:
             line.bounds[_BOUNDS[word]] = _bound(words.pop(0))
         elif word == "hidden_longest":
             line.hidden_bounds["maxLength"] = _bound(words.pop(0))
+        elif word == "default":
+            line.bounds["default"] = yaml.safe_load(words.pop(0))
+        elif word == "shape":
+            if words[0] not in shapes:
+                raise ValueError(f"parameter {where}: no shape {words[0]!r}, expected one of {', '.join(shapes)}")
+            line.shape, line.columns = shapes[words.pop(0)], ()
         elif word == "plus":
             line.more_values.append(words.pop(0))
         elif word == "names":
@@ -102,6 +122,8 @@ def _bound(text: str) -> int | str:
 
 def _advertised(where: str, table: Table, line: _Line) -> dict[str, Any]:
     shortest = {"minLength": 1} if "nonempty" in line.flags else {}
+    if line.shape:
+        return dict(line.shape)
     if line.own_type:
         return {"type": line.own_type, **shortest}
     for column in line.columns:

@@ -73,11 +73,10 @@ class RpcEndpoint:
             return web.json_response(body)
         database_id = headers.get(DATABASE_HEADER, "")
         if not database_id:
-            text = f"Error: {DATABASE_HEADER} header is required for database isolation"
-            return _answer(rpc.id, envelope(text, is_error=True))
+            return _answer(rpc.id, envelope(self._domain.no_database_text, is_error=True))
         engine = self._databases.engine(database_id)
         if call.name not in engine.toolbox:
-            return _answer(rpc.id, envelope(f"Unknown tool: {call.name}", is_error=True))
+            return _answer(rpc.id, engine.enveloped(f"Unknown tool: {call.name}", is_error=True))
         engine.act_for(context_of(headers))
         result = engine.call(call.name, call.arguments or {})
         if result.observation == NOTHING_SHOWN:  # a domain whose server answers mistakes with a 4xx

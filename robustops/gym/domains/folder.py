@@ -19,6 +19,7 @@ class DomainFolder:
     name: str
     tool_files: tuple[str, ...]
     table_files: tuple[str, ...] = ("tables.yaml",)
+    shape_files: tuple[str, ...] = ()
     kinds: Mapping[str, Kind] = field(default_factory=dict)
 
     @property
@@ -31,6 +32,7 @@ class DomainFolder:
             table_files=map(self._text, self.table_files),
             tool_files=map(self._text, self.tool_files),
             kinds=self.all_kinds,
+            shape_files=map(self._text, self.shape_files),
         )
 
     def _text(self, name: str) -> str:

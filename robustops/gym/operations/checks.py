@@ -87,6 +87,8 @@ def next_key(call: Call, table: Table) -> Any:
     """Autoincrement: one above the highest id ever given. `PREFIX_NNN`: one above the highest there is."""
     if not table.id_format:
         return call.database.next_sequence(table.name)
+    if table.id_format == "uuid4":
+        return call.ids.uuid()
     prefix = table.id_format.split("{", 1)[0]
     return table.id_format.format(_highest(call, table.name, table.key, prefix) + 1)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from robustops.gym.database import Database
 from robustops.gym.domain import Domain, Tool
+from robustops.gym.ids import Ids
 
 
 class ToolFailure(Exception):
@@ -16,11 +17,15 @@ class ToolFailure(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """The surroundings of one call: `now` is the second that all its writes share, `caller` the acting user's row."""
+    """The surroundings of one call: `now` is the second that all its writes share, `caller` the acting user's row.
+
+    An operation returns what the reply shows, or None where the server answers without a body.
+    """
 
     database: Database
     now: str
     caller: Mapping[str, Any]
+    ids: Ids = field(default_factory=lambda: Ids(""))
 
 
 Operation = Callable[[Call, Mapping[str, Any]], Any]
@@ -28,9 +33,12 @@ Operation = Callable[[Call, Mapping[str, Any]], Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """One word of the declaration language. `place` heads the location in argument reports."""
+    """One word of the declaration language. `place` heads the location in argument reports.
+
+    `output`: the schema of the reply, or None where the server advertises none.
+    """
 
     compile: Callable[[Domain, Tool], Operation]
-    output: Callable[[Tool], dict[str, Any]]
+    output: Callable[[Tool], dict[str, Any] | None]
     is_write: bool = False
     place: Literal["query", "body"] = "query"

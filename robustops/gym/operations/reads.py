@@ -14,7 +14,7 @@ from robustops.gym.operations.rows import RowShape, column_schema, row_schema, r
 
 def _get(domain: Domain, tool: Tool) -> Operation:
     """One object, the lowest key where several match; `{}` where none does, or a failure with `missing: error`."""
-    shape = RowShape(domain, tool.table, tool.reply)
+    shape = RowShape(domain, tool.table, tool.reply, tool.labels)
     filters = Filters(domain, tool.table, tool.params)
     head = f"SELECT {shape.columns} FROM {quoted(tool.table.name)}"
     tail = f" ORDER BY {quoted(tool.table.key)} LIMIT 1"
@@ -33,7 +33,7 @@ def _get(domain: Domain, tool: Tool) -> Operation:
 def _list(domain: Domain, tool: Tool) -> Operation:
     """Every matching row. Options: `order` (default: the key), `wrap` and `count_as` for `{"users": [...], "n": 1}`,
     `needs_filter`, `missing: error` where no match is a failure, `empty: ignored` for filters sent as empty text."""
-    shape = RowShape(domain, tool.table, tool.reply)
+    shape = RowShape(domain, tool.table, tool.reply, tool.labels)
     filters = Filters(domain, tool.table, tool.params)
     head = f"SELECT {shape.columns} FROM {quoted(tool.table.name)}"
     tail = f" ORDER BY {tool.options.get('order') or quoted(tool.table.key)}"
@@ -72,7 +72,7 @@ def _exists(domain: Domain, tool: Tool) -> Operation:
 
 
 def _list_output(tool: Tool) -> dict[str, Any]:
-    rows = rows_schema(tool.table, tool.reply)
+    rows = rows_schema(tool.table, tool.reply, tool.labels)
     if "wrap" not in tool.options:
         return rows
     properties: dict[str, Any] = {tool.options["wrap"]: rows}
@@ -87,6 +87,6 @@ def _exists_output(tool: Tool) -> dict[str, Any]:
     return {"type": "object", "properties": {"exists": exists, key: column_schema(tool.table.by_name[key])}}
 
 
-GET = Kind(compile=_get, output=lambda tool: row_schema(tool.table, tool.reply))
+GET = Kind(compile=_get, output=lambda tool: row_schema(tool.table, tool.reply, tool.labels))
 LIST = Kind(compile=_list, output=_list_output)
 EXISTS = Kind(compile=_exists, output=_exists_output)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,10 +13,13 @@ Converter = Callable[[Any], Any]
 
 
 class RowShape:
-    """`columns` is the SELECT list; `show` turns one fetched row into the reply object."""
+    """`columns` is the SELECT list; `show` turns one fetched row into the reply object.
 
-    def __init__(self, domain: Domain, table: Table, names: Sequence[str]) -> None:
-        self.names = tuple(names)
+    `labels`: the keys of the reply, where they are not the names of the columns.
+    """
+
+    def __init__(self, domain: Domain, table: Table, names: Sequence[str], labels: Sequence[str] = ()) -> None:
+        self.names = tuple(labels or names)
         self.columns = ", ".join(quoted(name) for name in names)
         self._converters = tuple(
             (position, converter)
@@ -37,6 +41,8 @@ def _converter(domain: Domain, column: Column) -> Converter | None:
         return lambda value: None if value is None else bool(value)
     if column.type == "timestamp" and domain.iso_timestamps:
         return lambda value: value.replace(" ", "T", 1) if isinstance(value, str) else value
+    if column.type == "json":
+        return lambda value: json.loads(value) if isinstance(value, str) else value
     return None
 
 
@@ -49,10 +55,11 @@ def column_schema(column: Column) -> dict[str, Any]:
     return schema
 
 
-def row_schema(table: Table, names: Sequence[str]) -> dict[str, Any]:
-    properties: Mapping[str, Any] = {name: column_schema(table.by_name[name]) for name in names}
+def row_schema(table: Table, names: Sequence[str], labels: Sequence[str] = ()) -> dict[str, Any]:
+    schemas = [column_schema(table.by_name[name]) for name in names]
+    properties: Mapping[str, Any] = dict(zip(labels or names, schemas, strict=True))
     return {"type": "object", "properties": properties}
 
 
-def rows_schema(table: Table, names: Sequence[str]) -> dict[str, Any]:
-    return {"type": "array", "items": row_schema(table, names)}
+def rows_schema(table: Table, names: Sequence[str], labels: Sequence[str] = ()) -> dict[str, Any]:
+    return {"type": "array", "items": row_schema(table, names, labels)}

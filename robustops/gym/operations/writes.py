@@ -23,7 +23,7 @@ from robustops.gym.operations.rows import RowShape, row_schema
 
 def _create(domain: Domain, tool: Tool) -> Operation:
     """Insert arguments plus defaults under the next key; the reply is the stored row."""
-    shape = RowShape(domain, tool.table, tool.reply)
+    shape = RowShape(domain, tool.table, tool.reply, tool.labels)
     select = select_by_key(tool.table, shape)
 
     def run(call: Call, arguments: Mapping[str, Any]) -> Any:
@@ -51,7 +51,7 @@ def _update(domain: Domain, tool: Tool) -> Operation:
     """Set the sent fields of one row. Options: `refuse_unchanged` where writing the present values is an error."""
     table = tool.table
     key_name = key_param(tool)
-    shape = RowShape(domain, table, tool.reply)
+    shape = RowShape(domain, table, tool.reply, tool.labels)
     select = select_by_key(table, shape)
     stamped = [column.name for column in table.columns if column.stamp == "update"]
     settable = {param.name for param in tool.params if param.columns and param.name != key_name}
@@ -142,7 +142,7 @@ def _delete(domain: Domain, tool: Tool) -> Operation:
 
 
 def _row_output(tool: Tool) -> dict[str, Any]:
-    return row_schema(tool.table, tool.reply)
+    return row_schema(tool.table, tool.reply, tool.labels)
 
 
 def _assign_output(tool: Tool) -> dict[str, Any]:
