@@ -6,8 +6,10 @@ Changes to the set of databases are made one after the other, so that a deletion
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from robustops.core.errors import SeedError
@@ -15,6 +17,8 @@ from robustops.gym.clock import VirtualClock
 from robustops.gym.engine import Engine
 from robustops.gym.seeds import Seed, SeedStore
 from robustops.gym.toolbox import Toolbox
+
+logger = logging.getLogger(__name__)
 
 _DATABASE_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _NO_CONTEXT: Mapping[str, str] = {}
@@ -29,27 +33,68 @@ class Refusal(Exception):
         self.detail = detail
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Open:
+@dataclass(slots=True, kw_only=True)
+class Opened:
+    """One database; `used_at`: seconds of the clock that its `Databases` look at."""
+
     engine: Engine
     seed: Seed
+    clock: VirtualClock
+    used_at: float
 
 
 class Databases:
-    """`max_databases`: how many may be open at a time; each holds its whole content in memory."""
+    """`max_databases`: how many may be open at a time; each holds its whole content in memory. `now`: for tests."""
 
-    def __init__(self, toolbox: Toolbox, *, max_databases: int, seeds: SeedStore | None = None) -> None:
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        *,
+        max_databases: int,
+        seeds: SeedStore | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.toolbox = toolbox
         self._max_databases = max_databases
         self._seeds = seeds if seeds is not None else SeedStore()
-        self._open: dict[str, _Open] = {}
+        self._now = now
+        self._open: dict[str, Opened] = {}
         self._changing = asyncio.Lock()
 
     def __len__(self) -> int:
         return len(self._open)
 
+    def opened(self, database_id: str) -> Opened:
+        """Raises Refusal for a bad id and for a database that is not there. Counts as a use."""
+        entry = self._entry(database_id)
+        entry.used_at = self._now()
+        return entry
+
     def engine(self, database_id: str) -> Engine:
-        return self._entry(database_id).engine
+        return self.opened(database_id).engine
+
+    async def sweep(self, max_idle_s: float) -> int:
+        """Delete what nobody used for that long: a client that was killed deletes nothing. Returns how many went."""
+        async with self._changing:
+            oldest = self._now() - max_idle_s
+            idle = [database_id for database_id, entry in self._open.items() if entry.used_at < oldest]
+            for database_id in idle:
+                self._drop(database_id)
+        if idle:
+            logger.warning(
+                "%s: %d databases idle for %g s were deleted", self.toolbox.domain.name, len(idle), max_idle_s
+            )
+        return len(idle)
+
+    async def seed_again(self, database_id: str, sha256: str) -> None:
+        """Make the database from a seed that was loaded before. Raises Refusal (409) where it is not known any more."""
+        checked_id(database_id)
+        async with self._changing:
+            self._make_room(database_id)
+            seed = self._seeds.known(self.toolbox.domain, sha256)
+            if seed is None:
+                raise Refusal(409, "no seed of this hash is loaded; send sql_content")
+            self._put(database_id, seed)
 
     async def seed(self, database_id: str, sql: str) -> None:
         """Make the database, or make it anew. Raises Refusal for a bad id, bad SQL, or one database too many."""
@@ -73,8 +118,9 @@ class Databases:
             source = self._entry(source_id)
             self._make_room(database_id)
             self._put(database_id, source.seed)
-            database = source.engine.database
-            self._open[database_id].engine.database.load(database.dump(), database.digests)
+            database, copy = source.engine.database, self._open[database_id]
+            copy.engine.database.load(database.dump(), database.digests)
+            copy.clock.num_writes = source.clock.num_writes
 
     async def delete(self, database_id: str) -> None:
         """Raises Refusal for a database that is not there."""
@@ -98,7 +144,9 @@ class Databases:
     def _put(self, database_id: str, seed: Seed) -> None:
         if database_id in self._open:
             self._drop(database_id)
-        self._open[database_id] = _Open(engine=Engine(self.toolbox, seed, VirtualClock(), _NO_CONTEXT), seed=seed)
+        clock = VirtualClock()
+        engine = Engine(self.toolbox, seed, clock, _NO_CONTEXT)
+        self._open[database_id] = Opened(engine=engine, seed=seed, clock=clock, used_at=self._now())
 
     def _drop(self, database_id: str) -> None:
         self._open.pop(database_id).engine.close()
@@ -109,7 +157,7 @@ class Databases:
                 503, f"{len(self._open)} databases are open, the most allowed; delete some or raise max_databases"
             )
 
-    def _entry(self, database_id: str) -> _Open:
+    def _entry(self, database_id: str) -> Opened:
         checked_id(database_id)
         if database_id not in self._open:
             raise Refusal(404, f"Database not found: {database_id}")

@@ -9,16 +9,21 @@ from typing import Any
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from robustops.core.episode import ToolResult
 from robustops.core.task import ToolSchema
-from robustops.gym.databases import Databases
+from robustops.gym.databases import Databases, Refusal
 from robustops.gym.engine import NOTHING_SHOWN, envelope
 
 PROTOCOL_VERSION = "2024-11-05"
 DATABASE_HEADER = "x-database-id"
-_INVALID_PARAMS = -32602
+# The virtual clock travels beside a call, so that the servers of one task can share it: writes before, writes after.
+CLOCK_HEADER = "robustops-clock"
+# What this server can do beyond the benchmark's containers, told where MCP lets servers tell it.
+EXTENSION = {"robustops": {"version": 1}}
+INVALID_PARAMS = -32602
 
 
-class _Request(BaseModel):
+class RpcRequest(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     method: str
@@ -26,63 +31,94 @@ class _Request(BaseModel):
     params: dict[str, Any] | None = None
 
 
-class _ToolCall(BaseModel):
+class RpcCall(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     name: str
     arguments: dict[str, Any] | None = None
 
 
-class RpcEndpoint:
+class ParamsError(Exception):
+    """A call without the fields that a call has."""
+
+
+class ToolCaller:
+    """Runs tools for whoever a request's headers name, on the database that they name."""
+
     def __init__(self, databases: Databases) -> None:
         self._databases = databases
-        self._domain = databases.toolbox.domain
-        self._tools = json.dumps({"tools": [_advertised(schema) for schema in self._domain.catalogue]})
+
+    def call(self, params: Mapping[str, Any] | None, headers: Mapping[str, str]) -> tuple[ToolResult, dict[str, str]]:
+        """The result, and the headers that go back with it. Raises ParamsError, and Refusal for an absent database."""
+        try:
+            call = RpcCall.model_validate(params or {})
+        except ValidationError as error:
+            fault = error.errors()[0]
+            raise ParamsError(f"Invalid params: {'.'.join(map(str, fault['loc']))}: {fault['msg']}") from error
+        database_id = headers.get(DATABASE_HEADER, "")
+        if not database_id:
+            return _refused(f"Error: {DATABASE_HEADER} header is required for database isolation"), {}
+        opened = self._databases.opened(database_id)
+        if call.name not in opened.engine.toolbox:
+            return _refused(f"Unknown tool: {call.name}"), {}
+        if sent := headers.get(CLOCK_HEADER, ""):
+            opened.clock.num_writes = _num_writes(sent)
+        opened.engine.act_for(context_of(headers))
+        result = opened.engine.call(call.name, call.arguments or {})
+        return result, {CLOCK_HEADER: str(opened.clock.num_writes)}
+
+
+def _refused(text: str) -> ToolResult:
+    return ToolResult(text=text, observation=envelope(text, is_error=True), is_error=True, executed=False)
+
+
+def _num_writes(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise Refusal(400, f"{CLOCK_HEADER}: got {text[:40]!r}, expected a number of writes")
+    return int(text)
+
+
+class RpcEndpoint:
+    def __init__(self, databases: Databases) -> None:
+        self._caller = ToolCaller(databases)
+        domain = databases.toolbox.domain
+        self._server_name = domain.servers[0]
+        self._tools = json.dumps({"tools": [_advertised(schema) for schema in domain.catalogue]})
 
     async def handle(self, request: web.Request) -> web.Response:
         try:
-            rpc = _Request.model_validate_json(await request.read())
+            rpc = RpcRequest.model_validate_json(await request.read())
         except ValidationError as error:
             return web.json_response({"detail": f"not a JSON-RPC request: {error.errors()[0]['msg']}"}, status=400)
         if rpc.method.startswith("notifications/"):
             return web.Response(status=204)
         match rpc.method:
             case "initialize":
-                return _answer(rpc.id, json.dumps(self._initialized()))
+                return rpc_answer(rpc.id, json.dumps(self._initialized()))
             case "tools/list":
-                return _answer(rpc.id, self._tools)
+                return rpc_answer(rpc.id, self._tools)
             case "tools/call":
                 return self._call(rpc, request.headers)
-        return _answer(rpc.id, json.dumps({"error": f"Method not found: {rpc.method}"}))
+        return rpc_answer(rpc.id, json.dumps({"error": f"Method not found: {rpc.method}"}))
 
     def _initialized(self) -> dict[str, Any]:
+        capabilities = {"tools": {}, "logging": {}, "prompts": {}, "resources": {}, "experimental": EXTENSION}
         return {
             "protocolVersion": PROTOCOL_VERSION,
-            "capabilities": {"tools": {}, "logging": {}, "prompts": {}, "resources": {}},
-            "serverInfo": {"name": self._domain.servers[0], "version": "1.0.0"},
+            "capabilities": capabilities,
+            "serverInfo": {"name": self._server_name, "version": "1.0.0"},
         }
 
-    def _call(self, rpc: _Request, headers: Mapping[str, str]) -> web.Response:
+    def _call(self, rpc: RpcRequest, headers: Mapping[str, str]) -> web.Response:
         """Raises Refusal for a database that is not there."""
         try:
-            call = _ToolCall.model_validate(rpc.params or {})
-        except ValidationError as error:
-            fault = error.errors()[0]
-            message = f"Invalid params: {'.'.join(map(str, fault['loc']))}: {fault['msg']}"
-            body = {"jsonrpc": "2.0", "id": rpc.id, "error": {"code": _INVALID_PARAMS, "message": message}}
-            return web.json_response(body)
-        database_id = headers.get(DATABASE_HEADER, "")
-        if not database_id:
-            return _answer(rpc.id, envelope(self._domain.no_database_text, is_error=True))
-        engine = self._databases.engine(database_id)
-        if call.name not in engine.toolbox:
-            return _answer(rpc.id, engine.enveloped(f"Unknown tool: {call.name}", is_error=True))
-        engine.act_for(context_of(headers))
-        result = engine.call(call.name, call.arguments or {})
+            result, back = self._caller.call(rpc.params, headers)
+        except ParamsError as error:
+            return rpc_error(rpc.id, INVALID_PARAMS, str(error))
         if result.observation == NOTHING_SHOWN:  # a domain whose server answers mistakes with a 4xx
-            detail = {"error": True, "error_code": "VALIDATION_ERROR", "message": f"{call.name} was refused"}
-            return web.json_response({"detail": detail}, status=400)
-        return _answer(rpc.id, result.observation)
+            detail = {"error": True, "error_code": "VALIDATION_ERROR", "message": "the call was refused"}
+            return web.json_response({"detail": detail}, status=400, headers=back)
+        return rpc_answer(rpc.id, result.observation, back)
 
 
 def context_of(headers: Mapping[str, str]) -> dict[str, str]:
@@ -94,10 +130,14 @@ def context_of(headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _answer(rpc_id: int | str | None, result: str) -> web.Response:
+def rpc_answer(rpc_id: int | str | None, result: str, headers: Mapping[str, str] | None = None) -> web.Response:
     """`result` is JSON text already: the model's observation is that text, so it is not written anew here."""
     body = f'{{"jsonrpc": "2.0", "id": {json.dumps(rpc_id)}, "result": {result}}}'
-    return web.Response(text=body, content_type="application/json")
+    return web.Response(text=body, content_type="application/json", headers=headers)
+
+
+def rpc_error(rpc_id: int | str | None, code: int, message: str) -> web.Response:
+    return web.json_response({"jsonrpc": "2.0", "id": rpc_id, "error": {"code": code, "message": message}})
 
 
 def _advertised(schema: ToolSchema) -> dict[str, Any]:

@@ -76,6 +76,13 @@ class SeedStore:
         self._files[domain.name, path] = (stamp, _content_key(domain, sql))
         return self.from_sql(domain, sql, source=name)
 
+    def known(self, domain: Domain, sha256: str) -> Seed | None:
+        """The seed whose SQL has this hash, if it is still here."""
+        key = (domain.name, sha256)
+        if key in self._seeds:
+            self._seeds.move_to_end(key)
+        return self._seeds.get(key)
+
     def from_sql(self, domain: Domain, sql: str, *, source: str = "seed") -> Seed:
         key = _content_key(domain, sql)
         if key in self._seeds:
@@ -107,8 +114,12 @@ def seed_path(root: Path, name: str) -> Path:
     return path
 
 
+def seed_hash(sql: str) -> str:
+    return hashlib.sha256(sql.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def _content_key(domain: Domain, sql: str) -> tuple[str, str]:
-    return domain.name, hashlib.sha256(sql.encode("utf-8", "surrogatepass")).hexdigest()
+    return domain.name, seed_hash(sql)
 
 
 def build_seed(domain: Domain, sql: str, *, source: str = "seed") -> Seed:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +19,13 @@ from robustops.core.errors import ConfigError
 from robustops.gym.databases import Databases, Refusal
 from robustops.gym.domains import FOLDERS, load_toolbox
 from robustops.gym.engine import Engine
+from robustops.gym.extension import ExtensionRoutes
+from robustops.gym.guard import LOOPBACK, guard
 from robustops.gym.hashing import quoted
 from robustops.gym.public import BY_DOMAIN
 from robustops.gym.rpc import DATABASE_HEADER, RpcEndpoint
 from robustops.gym.seeds import SeedStore
+from robustops.gym.stream import StreamEndpoint
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +33,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 DATABASES = web.AppKey("databases", Databases)
 MAX_BODY_BYTES = 64 * 2**20  # the largest public seed has some 2 MB
 SHOWN_ROWS = 100
+MAX_IDLE_S = 4 * 3600.0  # an episode may last half an hour; what is idle for longer belongs to nobody
 
 
 class _Body(BaseModel):
@@ -39,6 +43,7 @@ class _Body(BaseModel):
 
     database_id: str = ""
     sql_content: str | None = None
+    sql_sha256: str = ""
     source_database_id: str = ""
     query: str = ""
 
@@ -50,11 +55,20 @@ class Served:
 
 
 def make_app(
-    domain: str, *, max_databases: int = 512, max_body_bytes: int = MAX_BODY_BYTES, seeds: SeedStore | None = None
+    domain: str,
+    *,
+    max_databases: int = 512,
+    max_body_bytes: int = MAX_BODY_BYTES,
+    max_idle_s: float = MAX_IDLE_S,
+    token: str | None = None,
+    seeds: SeedStore | None = None,
 ) -> web.Application:
-    """`seeds`: loaded seeds to share with other applications. Raises ValueError, listing the domains there are."""
+    """`seeds`: loaded seeds to share with other applications. Raises ValueError, listing the domains there are.
+
+    `token`: a bearer token that every request but /health must carry. `max_idle_s`: unused databases go after that.
+    """
     databases = Databases(load_toolbox(domain), max_databases=max_databases, seeds=seeds)
-    app = web.Application(client_max_size=max_body_bytes, middlewares=[_refusals])
+    app = web.Application(client_max_size=max_body_bytes, middlewares=[guard(token), _refusals])
     app[DATABASES] = databases
     routes = _Api(databases)
     app.router.add_get("/health", routes.health)
@@ -67,6 +81,17 @@ def make_app(
     app.router.add_get("/api/schema", routes.schema)
     app.router.add_post("/api/sql-runner", routes.query)
     app.router.add_post("/mcp", RpcEndpoint(databases).handle)
+    app.router.add_post("/mcp/stream", StreamEndpoint(databases).handle)
+    ExtensionRoutes(databases).add_to(app.router)
+
+    async def sweeping(_app: web.Application) -> AsyncIterator[None]:
+        sweeper = asyncio.create_task(_sweep(databases, max_idle_s))
+        yield
+        sweeper.cancel()
+        with suppress(asyncio.CancelledError):
+            await sweeper
+
+    app.cleanup_ctx.append(sweeping)
     app.on_cleanup.append(_close)
     return app
 
@@ -78,12 +103,16 @@ async def serve(
     port_offset: int = 0,
     host: str = "127.0.0.1",
     max_databases: int = 512,
+    max_idle_s: float = MAX_IDLE_S,
+    token: str | None = None,
     on_ready: Callable[[Sequence[Served]], None] | None = None,
 ) -> None:
     """Serve until cancelled: each domain on its public port plus `port_offset`, or a single one on `port`.
 
     `domains`: names, or "all". Raises ConfigError for an unknown domain and for a port that cannot be bound.
     """
+    if host not in LOOPBACK and not token:
+        logger.warning("host=%s: anyone who reaches this address can read and write; set token_env=NAME", host)
     names = tuple(FOLDERS) if tuple(domains) == ("all",) else tuple(domains)
     for name in names:
         if name not in FOLDERS:
@@ -93,7 +122,9 @@ async def serve(
     async with AsyncExitStack() as stack:
         served = []
         for name in names:
-            runner = web.AppRunner(make_app(name, max_databases=max_databases), access_log=None)
+            runner = web.AppRunner(
+                make_app(name, max_databases=max_databases, max_idle_s=max_idle_s, token=token), access_log=None
+            )
             await runner.setup()
             stack.push_async_callback(runner.cleanup)
             wanted = BY_DOMAIN[name].port + port_offset if port is None else port
@@ -112,6 +143,12 @@ async def _listen(runner: web.AppRunner, host: str, port: int) -> str:
         raise ConfigError(f"cannot listen on {host}:{port} ({error}); choose another with port=N") from error
     address = runner.addresses[0]
     return f"http://{f'[{address[0]}]' if ':' in address[0] else address[0]}:{address[1]}"
+
+
+async def _sweep(databases: Databases, max_idle_s: float) -> None:
+    while True:
+        await asyncio.sleep(max_idle_s / 4)
+        await databases.sweep(max_idle_s)
 
 
 async def _close(app: web.Application) -> None:
@@ -150,8 +187,14 @@ class _Api:
         return web.json_response({"openapi": "3.1.0", "info": info, "paths": paths})
 
     async def seed(self, request: web.Request) -> web.Response:
-        body = await _body(request, "database_id", "sql_content")
-        await self._databases.seed(body.database_id, body.sql_content or "")
+        """With `sql_sha256` in place of `sql_content`: again from SQL that was sent before."""
+        body = await _body(request, "database_id")
+        if body.sql_content:
+            await self._databases.seed(body.database_id, body.sql_content)
+        elif body.sql_sha256:
+            await self._databases.seed_again(body.database_id, body.sql_sha256)
+        else:
+            raise Refusal(400, "sql_content is required")
         return _done("Database seeded successfully", database_id=body.database_id, sql_stored=True)
 
     async def delete(self, request: web.Request) -> web.Response:
