@@ -34,7 +34,7 @@ def create_table_sql(table: Table) -> str:
     columns = []
     for column in table.columns:
         text = f"{quoted(column.name)} {AFFINITIES[column.type]}"
-        if column.name == table.key:
+        if column.name == table.key and table.id_format != "given":
             text += " PRIMARY KEY" if table.id_format else " PRIMARY KEY AUTOINCREMENT"
         elif column.default is not None:
             text += f" DEFAULT {literal(column.default)}"
@@ -87,6 +87,12 @@ class Database:
         found: tuple[Any, ...] | None = self._connection.execute(sql, values).fetchone()
         return found
 
+    def records(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """Rows as objects, for statements that name no columns."""
+        cursor = self._connection.execute(sql, values)
+        names = [item[0] for item in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor]
+
     def insert(self, table: Table, row: Mapping[str, Any]) -> None:
         names = ", ".join(map(quoted, row))
         marks = ", ".join("?" for _ in row)
@@ -100,6 +106,19 @@ class Database:
         sql = f"UPDATE {quoted(table.name)} SET {settings} WHERE {quoted(table.key)} = ?"
         self._connection.execute(sql, (*values.values(), key))
         self._changed(table, removed=before, added=self._by_key(table, key))
+
+    def change(self, table: Table, where: str, values: Sequence[Any], settings: Mapping[str, Any]) -> int:
+        """Set columns in every row of a WHERE clause (` WHERE ...`); returns how many there were."""
+        name = quoted(table.name)
+        before = self.rows(f"SELECT rowid, * FROM {name}{where}", values)
+        marks = ", ".join("?" for _ in before)
+        chosen = [row[0] for row in before]
+        setters = ", ".join(f"{quoted(column)} = ?" for column in settings)
+        sql = f"UPDATE {name} SET {setters} WHERE rowid IN ({marks})"
+        self._connection.execute(sql, (*settings.values(), *chosen))
+        after = self.rows(f"SELECT * FROM {name} WHERE rowid IN ({marks})", chosen)
+        self._changed(table, removed=[row[1:] for row in before], added=after)
+        return len(before)
 
     def delete(self, table: Table, where: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """Delete the rows of a WHERE clause (` WHERE ...`); returns them, whole, in the order of the key."""

@@ -50,8 +50,9 @@ def parse_domain(
 ) -> Domain:
     """All arguments but `kinds` are YAML texts.
 
-    `header`: name, servers, caller, enums and the ways of the server; `tool_files`: the tools, in the server's order;
-    `shape_files`: JSON schemas by name, for parameters that are objects or lists.
+    `header`: name, servers, caller, enums, the ways of the server, and what holds for all tools that say nothing else:
+    `param_docs`, descriptions of parameters by name, and `schema`, further words of input schemas. `tool_files`: the
+    tools, in the server's order. `shape_files`: JSON schemas by name, for parameters that are objects or lists.
     """
     shapes: dict[str, Any] = {}
     for text in shape_files:
@@ -61,11 +62,13 @@ def parse_domain(
     tables: dict[str, Table] = {}
     for text in table_files:
         tables |= {name: _table(name, entry, enums) for name, entry in _read(text).items()}
+    common = {"docs": data.pop("param_docs", {}), "schema": data.pop("schema", {})}
     tools: dict[str, Tool] = {}
     for text in tool_files:
         for name, entry in _read(text).items():
             if name in tools:
                 raise ValueError(f"tool {name}: declared twice")
+            entry = {**common, **entry, "docs": {**common["docs"], **entry.get("docs", {})}}
             tools[name] = _tool(name, entry, tables, kinds, shapes)
     caller = Caller(**data.pop("caller"))
     return Domain(**{**data, "servers": tuple(data["servers"])}, caller=caller, tables=tables, tools=tools)

@@ -11,7 +11,9 @@ from robustops.core.task import ToolSchema
 
 ColumnType = Literal["integer", "real", "boolean", "text", "timestamp", "json"]
 Stamp = Literal["", "create", "update", "default"]
-Match = Literal["equals", "same_text", "contains", "before", "after", "at_least", "at_most", "in"]
+Match = Literal[
+    "equals", "same_text", "contains", "contains_exactly", "before", "after", "at_least", "at_most", "in", "any_of"
+]
 
 JSON_TYPES: Mapping[str, str] = {
     "integer": "integer",
@@ -47,7 +49,10 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """`id_format`: empty for SQLite's autoincrement, `uuid4`, or e.g. `INC_{:03d}`. `key` is empty for a link table."""
+    """`id_format`: empty for SQLite's autoincrement, `uuid4`, or e.g. `INC_{:03d}`. `key` is empty for a link table.
+
+    Ids that operations written in Python give: `ulid`, or `given` where they are not unique in the whole table.
+    """
 
     name: str
     key: str
@@ -141,6 +146,7 @@ class Domain:
 
     "text": an error block `API Error [tool]: detail`. "http": a 4xx answer, which clients show as the literal `{}`.
     "bare": an error block with the detail alone. "unflagged": the same, but the server forgets to say it is an error.
+    `reads_times`: times in arguments may have a zone or be bare dates; they are compared and stored as naive UTC.
     `reply_style`: "full" is compact JSON and every field of the envelope; "bare" is indented JSON and no null fields.
     """
 
@@ -152,6 +158,7 @@ class Domain:
     time_format: str = "%Y-%m-%d %H:%M:%S"
     json_booleans: bool = False
     iso_timestamps: bool = False
+    reads_times: bool = False
     failures: Literal["text", "http", "bare", "unflagged"] = "text"
     reply_style: Literal["full", "bare"] = "full"
     no_database_text: str = "Error: x-database-id header is required for database isolation"

@@ -16,7 +16,7 @@ from robustops.gym.clock import VirtualClock
 from robustops.gym.database import Database
 from robustops.gym.hashing import quoted
 from robustops.gym.ids import Ids
-from robustops.gym.operations.kind import Call, ToolFailure
+from robustops.gym.operations.kind import Call, Mishap, ToolFailure
 from robustops.gym.seeds import Seed
 from robustops.gym.sqlrunner import SqlRunner
 from robustops.gym.toolbox import PreparedTool, Toolbox
@@ -59,6 +59,8 @@ class Engine:
             return self._failure(detail, began)
         except ToolFailure as error:
             return self._failure(str(error) if self._is_bare else f"API Error [{name}]: {error}", began)
+        if isinstance(payload, Mishap):
+            return self._failure(payload.text, began)
         text = indented(payload) if self.toolbox.domain.reply_style == "bare" else json.dumps(payload)
         return ToolResult(text=text, observation=self.enveloped(text), latency_s=time.perf_counter() - began)
 

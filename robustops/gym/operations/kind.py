@@ -15,6 +15,13 @@ class ToolFailure(Exception):
     """The server refuses the call; the text is the detail that it gives."""
 
 
+@dataclass(frozen=True, slots=True)
+class Mishap:
+    """The server writes its rows and fails afterwards: they stay, and the reply is an error with this text."""
+
+    text: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """The surroundings of one call: `now` is the second that all its writes share, `caller` the acting user's row.
