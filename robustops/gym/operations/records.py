@@ -6,13 +6,13 @@ A value that is an object or a list is stored as JSON text, as Python writes it;
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from robustops.gym.domain import Domain, Table, Tool
 from robustops.gym.hashing import quoted
 from robustops.gym.ids import Ids
-from robustops.gym.operations.checks import initial_value
+from robustops.gym.operations.checks import initial_value, next_key
 from robustops.gym.operations.kind import Call, Kind, Operation
 
 Row = dict[str, Any]
@@ -49,6 +49,10 @@ class Records:
         found = self._call.database.records(f"SELECT * FROM {quoted(table)}{text} ORDER BY rowid LIMIT 1", values)
         return found[0] if found else None
 
+    def select(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        """A query of the operation's own, for conditions that are more than equal values."""
+        return self._call.database.records(sql, values)
+
     def count(self, table: str, where: Mapping[str, Any]) -> int:
         text, values = _condition(where)
         return int(self._call.database.rows(f"SELECT COUNT(*) FROM {quoted(table)}{text}", values)[0][0])
@@ -64,7 +68,7 @@ class Records:
             if column.name in values or column.name != declared.key
         }
         if declared.key and declared.key not in row:
-            row[declared.key] = self._call.database.next_sequence(table)
+            row[declared.key] = next_key(self._call, declared)
         self._call.database.insert(declared, row)
         return row
 
