@@ -1,6 +1,7 @@
 """A tool's parameters in, checked arguments out, or the report that a pydantic-based server would give.
 
-Unknown arguments are dropped; a null for an optional parameter counts as not sent. Knows no database.
+Unknown arguments are dropped; a null for an optional parameter counts as not sent, and so does an empty text where the
+tool says `empty: ignored`. Knows no database.
 """
 
 from __future__ import annotations
@@ -31,13 +32,15 @@ class ArgumentChecker:
             param.name: core_schema.typed_dict_field(_param_schema(param), required=param.is_required)
             for param in tool.params
         }
+        self._drops_empty = tool.options.get("empty") == "ignored"
         self._paths = frozenset(param.name for param in tool.params if param.is_path)
         self._validator = SchemaValidator(core_schema.typed_dict_schema(fields, extra_behavior="ignore"))
 
     def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Raises ArgumentError. Values come back in the type of the schema: "12" is 12 for an integer."""
+        sent = {name: value for name, value in arguments.items() if value != ""} if self._drops_empty else arguments
         try:
-            checked: dict[str, Any] = self._validator.validate_python(dict(arguments))
+            checked: dict[str, Any] = self._validator.validate_python(dict(sent))
         except ValidationError as error:
             raise ArgumentError([self._report(dict(item)) for item in error.errors(include_url=False)]) from None
         if unreadable := [self._report(_not_unicode(n, v)) for n, v in checked.items() if not _is_unicode(v)]:
@@ -89,7 +92,10 @@ def _value_schema(schema: Mapping[str, Any]) -> CoreSchema:
     if "enum" in schema:
         return core_schema.literal_schema(list(schema["enum"]))
     return core_schema.str_schema(
-        min_length=schema.get("minLength"), max_length=schema.get("maxLength"), pattern=schema.get("pattern")
+        min_length=schema.get("minLength"),
+        max_length=schema.get("maxLength"),
+        pattern=schema.get("pattern"),
+        coerce_numbers_to_str=bool(schema.get("numbers_too")),
     )
 
 

@@ -1,8 +1,9 @@
 """One line of a domain's declaration in, one `Param` out. Raises ValueError naming tool, parameter and word.
 
-What is advertised and checked: `required`, `nonempty`, `longest N`, `lowest N`, `shaped PATTERN`, `plus VALUE` (one
-more for the enumeration), `freetext` (no enumeration although the column has one), `as_text` (a number sent as text).
-`default VALUE` is advertised, and not applied. `format NAME` is advertised, and not checked.
+What is advertised and checked: `required`, `nonempty`, `shortest N`, `longest N`, `lowest N`, `highest N`,
+`shaped PATTERN`, `plus VALUE` (one more for the enumeration), `freetext` (no enumeration although the column has one),
+`as_text` (a number or a boolean sent as text). What is advertised and not applied: `nullable` (null beside the type),
+`default VALUE`, `format NAME`.
 What is checked but not advertised: `hidden_nonempty`, `hidden_longest N`, `hidden_values` (the column's enumeration),
 `path` (part of the URL: neither missing nor empty).
 What it is matched with: `is`, `same_text`, `contains`, `before`, `after`, `at_least`, `at_most` or `in`, and then the
@@ -25,14 +26,27 @@ _MATCHES: Mapping[str, Match] = {"is": "equals", **{word: word for word in get_a
 _MATCH_DOCS: Mapping[str, str] = {
     "same_text": "Full match; case does not matter.",
     "contains": "Part of the text is enough; case does not matter.",
+    "contains_exactly": "Part of the text is enough; case matters.",
+    "any_of": "One of the listed ones is enough.",
     "before": "Only rows before this time (YYYY-MM-DD HH:MM:SS).",
     "after": "Only rows after this time (YYYY-MM-DD HH:MM:SS).",
     "at_least": "Lower bound, included.",
     "at_most": "Upper bound, included.",
 }
 _OWN_TYPES = ("integer", "string", "boolean", "number")
-_FLAGS = ("required", "nonempty", "freetext", "as_text", "hidden_nonempty", "hidden_values", "integers", "path")
+_FLAGS = (
+    "required",
+    "nonempty",
+    "freetext",
+    "as_text",
+    "hidden_nonempty",
+    "hidden_values",
+    "integers",
+    "path",
+    "nullable",
+)
 _BOUNDS: Mapping[str, str] = {
+    "shortest": "minLength",
     "longest": "maxLength",
     "lowest": "minimum",
     "highest": "maximum",
@@ -62,11 +76,16 @@ def parse_param(
     """`where` is `tool.parameter`, for messages; `doc` replaces the description that column and match give."""
     line = _read_line(where, name, text, table, shapes or {})
     schema = {**_advertised(where, table, line), **line.bounds}
-    hidden = dict(line.hidden_bounds)
+    hidden: dict[str, Any] = {"type": schema["type"], **line.hidden_bounds}
+    if "nullable" in line.flags:
+        schema["type"] = [schema["type"], "null"]
+    if "as_text" in line.flags:
+        hidden["numbers_too"] = True
     if line.flags & {"hidden_nonempty", "path"}:
         hidden["minLength"] = 1
     if "hidden_values" in line.flags:
-        hidden["enum"] = list(table.by_name[line.columns[0]].values)
+        values = {"enum": list(table.by_name[line.columns[0]].values or ("true", "false"))}
+        hidden |= {"items": {**schema["items"], **values}} if "items" in schema else values
     if description := doc or _description(table, line.columns, line.match):
         schema["description"] = description
     return Param(

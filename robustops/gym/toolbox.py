@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from robustops.gym.arguments import ArgumentChecker
 from robustops.gym.domain import Domain, Tool
+from robustops.gym.operations.around import surrounded
 from robustops.gym.operations.kind import Kind, Operation
 
 
@@ -37,7 +38,7 @@ class Toolbox:
             self._prepared[name] = PreparedTool(
                 tool=tool,
                 checker=ArgumentChecker(tool, place=kind.place),
-                run=kind.compile(self.domain, tool),
+                run=surrounded(self.domain, tool, kind.compile(self.domain, tool)),
                 is_write=kind.is_write,
             )
         return self._prepared[name]

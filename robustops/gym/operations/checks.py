@@ -9,6 +9,7 @@ from typing import Any
 from robustops.gym.domain import Column, Domain, Table, Tool
 from robustops.gym.hashing import quoted
 from robustops.gym.operations.kind import Call, ToolFailure
+from robustops.gym.operations.times import naive_utc
 
 
 def column_values(domain: Domain, tool: Tool, call: Call, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -24,6 +25,11 @@ def column_values(domain: Domain, tool: Tool, call: Call, arguments: Mapping[str
         value = arguments[param.name]
         if isinstance(value, list):
             value = json.dumps(value)
+        if domain.reads_times and tool.table.by_name[param.column].type == "timestamp" and value != "":
+            moment = naive_utc(value)
+            if moment is None:
+                raise ToolFailure(f"Invalid {param.name}")
+            value = moment.strftime(domain.time_format)
         if value == "" and empty_is_null:
             value = None
         elif param.resolve is not None:
@@ -108,7 +114,8 @@ def initial_value(call: Call, table: Table, column: Column, key: Any) -> Any:
         digits = key if isinstance(key, int) else int(str(key).rsplit("_", 1)[-1])
         return column.number_format.format(digits)
     if column.numbering:
-        return column.numbering.format(_highest(call, table.name, column.name, column.numbering.split("{", 1)[0]) + 1)
+        numbering = column.numbering.replace("%Y%m%d", call.now[:10].replace("-", ""))
+        return numbering.format(_highest(call, table.name, column.name, numbering.split("{", 1)[0]) + 1)
     if column.caller_column:
         return call.caller[column.caller_column]
     return column.default

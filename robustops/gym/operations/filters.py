@@ -7,20 +7,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from robustops.gym.domain import Domain, Param, Table
+from robustops.gym.domain import ColumnType, Domain, Param, Table
 from robustops.gym.hashing import quoted
 from robustops.gym.operations.kind import Call
+from robustops.gym.operations.times import naive_utc
 
 _CONDITIONS: Mapping[str, str] = {
     "equals": "{} = ?",
     "same_text": "{} = ? COLLATE NOCASE",
     # Literal substring: LIKE would read `_` and `%` in a name as wildcards.
     "contains": "instr(lower({}), lower(?)) > 0",
+    "contains_exactly": "instr({}, ?) > 0",
     "before": "{} < ?",
     "after": "{} > ?",
     "at_least": "{} >= ?",
     "at_most": "{} <= ?",
     "in": "{} IN (SELECT value FROM json_each(?))",
+    # A list that is stored as JSON or as text with commas has one of the wanted items.
+    "any_of": "EXISTS (SELECT 1 FROM json_each(?) AS wanted WHERE instr(',' || replace(replace(replace(replace("
+    """{}, '[', ''), ']', ''), '"', ''), ' ', '') || ',', ',' || wanted.value || ',') > 0)""",
 }
 
 
@@ -40,6 +45,8 @@ class Filters:
         self._conditions = {param.name: (_condition(domain, table, param), param) for param in params}
         self._iso = domain.iso_timestamps
         self._timestamps = frozenset(param.name for param in params if _is_timestamp(table, param))
+        self._flags = frozenset(param.name for param in params if _is_type(table, param, "boolean"))
+        self._reads_times = domain.reads_times
         self._fixed = tuple(fixed)
         self._scope = domain.scope if domain.scope in table.by_name else ""
 
@@ -59,6 +66,14 @@ class Filters:
     def _bound(self, param: Param, value: Any) -> Any:
         if param.match == "in":
             return json.dumps(value)
+        if param.match == "any_of":
+            items = value if isinstance(value, list) else str(value).split(",")
+            return json.dumps([str(item).strip() for item in items])
+        if param.name in self._flags and isinstance(value, str):
+            return value.lower() == "true"
+        if self._reads_times and param.name in self._timestamps:
+            moment = naive_utc(str(value))
+            return str(value) if moment is None else moment.isoformat(" ")
         if self._iso and param.name in self._timestamps:
             return str(value).replace(" ", "T", 1)
         return value
@@ -66,7 +81,9 @@ class Filters:
 
 def _condition(domain: Domain, table: Table, param: Param) -> str:
     expression = " || ' ' || ".join(quoted(name) for name in (param.columns or (param.name,)))
-    if domain.iso_timestamps and _is_timestamp(table, param):
+    if domain.reads_times and _is_timestamp(table, param):
+        expression = f"replace(replace({expression}, 'T', ' '), '.000000', '')"
+    elif domain.iso_timestamps and _is_timestamp(table, param):
         expression = f"replace({expression}, ' ', 'T')"
     if param.resolve is not None:
         # The argument names a row elsewhere: compare with the ids of the rows that bear that name.
@@ -79,5 +96,9 @@ def _condition(domain: Domain, table: Table, param: Param) -> str:
 
 
 def _is_timestamp(table: Table, param: Param) -> bool:
+    return _is_type(table, param, "timestamp")
+
+
+def _is_type(table: Table, param: Param, column_type: ColumnType) -> bool:
     column = table.by_name.get(param.column)
-    return column is not None and column.type == "timestamp"
+    return column is not None and column.type == column_type

@@ -32,22 +32,24 @@ def _get(domain: Domain, tool: Tool) -> Operation:
 
 def _list(domain: Domain, tool: Tool) -> Operation:
     """Every matching row. Options: `order` (default: the key), `wrap` and `count_as` for `{"users": [...], "n": 1}`,
-    `needs_filter`, `missing: error` where no match is a failure, `empty: ignored` for filters sent as empty text."""
+    `needs_filter`, `missing: error` where no match is a failure, `most: {PARAMETER: NUMBER}` for an argument that
+    bounds the number of rows, and its default."""
     shape = RowShape(domain, tool.table, tool.reply, tool.labels)
-    filters = Filters(domain, tool.table, tool.params)
+    filters = Filters(domain, tool.table, [param for param in tool.params if param.columns])
     head = f"SELECT {shape.columns} FROM {quoted(tool.table.name)}"
     tail = f" ORDER BY {tool.options.get('order') or quoted(tool.table.key)}"
     wrap, count_as = tool.options.get("wrap"), tool.options.get("count_as")
     needs_filter = bool(tool.options.get("needs_filter"))
-    is_error, is_empty_ignored = tool.options.get("missing") == "error", tool.options.get("empty") == "ignored"
+    is_error = tool.options.get("missing") == "error"
+    most: Mapping[str, int] = tool.options.get("most", {})
 
     def run(call: Call, arguments: Mapping[str, Any]) -> Any:
-        if is_empty_ignored:
-            arguments = {name: value for name, value in arguments.items() if value != ""}
         where = filters.where(call, arguments)
         if needs_filter and not where.num_filters:
             raise ToolFailure("At least one filter is required")
         found = [shape.show(row) for row in call.database.rows(head + where.text + tail, where.values)]
+        for name, number in most.items():
+            found = found[: arguments.get(name, number)]
         if is_error and not found:
             raise ToolFailure("not found")
         if wrap is None:

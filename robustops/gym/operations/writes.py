@@ -48,12 +48,17 @@ def insert_row(domain: Domain, tool: Tool, call: Call, arguments: Mapping[str, A
 
 
 def _update(domain: Domain, tool: Tool) -> Operation:
-    """Set the sent fields of one row. Options: `refuse_unchanged` where writing the present values is an error."""
+    """Set the sent fields of one row. Options: `refuse_unchanged` where writing the present values is an error,
+    `counts_always`, columns that count as a change whatever they hold, `keeps_stamp` where the time of change stays,
+    `changes_as`, the reply's name for the list of columns whose value is another now."""
     table = tool.table
     key_name = key_param(tool)
     shape = RowShape(domain, table, tool.reply, tool.labels)
     select = select_by_key(table, shape)
-    stamped = [column.name for column in table.columns if column.stamp == "update"]
+    keeps_stamp = bool(tool.options.get("keeps_stamp"))
+    stamped = [column.name for column in table.columns if column.stamp == "update" and not keeps_stamp]
+    always = frozenset(tool.options.get("counts_always", ()))
+    refuses, changes_as = bool(tool.options.get("refuse_unchanged")), tool.options.get("changes_as")
     settable = {param.name for param in tool.params if param.columns and param.name != key_name}
 
     def run(call: Call, arguments: Mapping[str, Any]) -> Any:
@@ -65,13 +70,15 @@ def _update(domain: Domain, tool: Tool) -> Operation:
         sent = column_values(domain, tool, call, arguments)
         sent.pop(table.key, None)
         before = _whole_row(call, table, key)
-        if tool.options.get("refuse_unchanged") and all(_is_same(before[name], value) for name, value in sent.items()):
+        differing = [name for name, value in sent.items() if not _is_same(before[name], value)]
+        if refuses and not differing and always.isdisjoint(sent):
             raise ToolFailure("No changes detected")
         changed = [unique for unique in table.unique if not sent.keys().isdisjoint(unique)]
         if changed:
             require_unique(call, table, {**before, **sent}, own_key=key)
         call.database.update(table, key, {**sent, **dict.fromkeys(stamped, call.now)})
-        return shape.show(call.database.rows(select, (key,))[0])
+        reply = shape.show(call.database.rows(select, (key,))[0])
+        return {**reply, changes_as: differing} if changes_as else reply
 
     return run
 
