@@ -101,19 +101,48 @@ def trajectory(case: Outcome, stage: str) -> dict[str, Any]:
     for check in checks:
         check |= {"passed": check["value"] == check["expected"], "reason": ""}
     call = {"name": "find_account", "arguments": {}}
-    calls: list[dict[str, Any] | None] = [*[call] * case.tool_calls, None]
-    turns = [
-        {"context_ids": [], "sampled_ids": [7], "call": call, "malformed": None, "generated": True} for call in calls
+    reply = {"text": "[]", "observation": "[]", "is_error": False, "executed": True, "latency_s": 0.001}
+    turn = {
+        "context_ids": [],
+        "sampled_ids": [7],
+        "logprobs": [-0.5],
+        "weight_version": 0,
+        "text": "",
+        "malformed": None,
+        "fault": None,
+        "generated": True,
+        "hash_before": "",
+        "hash_after": "",
+        "policy_s": 0.01,
+        "dropped_calls": 0,
+        "cached_tokens": 0,
+        "reasoning_tokens": 0,
+    }
+    turns: list[dict[str, Any]] = [
+        {"prompt_tokens": case.opening_tokens + number, **turn, "call": call, "shown": reply, "native": "as shown"}
+        for number in range(case.tool_calls)
     ]
+    last = {"prompt_tokens": case.opening_tokens + case.tool_calls, "call": None, "shown": None, "native": None}
+    turns.append({**turn, **last, "text": "Done."})
     turns[0]["context_ids"] = [1] * case.opening_tokens
+    names = ("task_id", "tool_mode", "condition", "attempt")
+    event = {"subtype": case.subtype, "call_index": 0, "native": "[]", "shown": "[]"}
+    event |= {"hash_before": "", "hash_after": "", "remaining_cap": 0}
+    plan = {"subtype": case.subtype, "tool": "find_account", "signature": "find_account{}", "cap": 1, "seed": 0}
     return {
         "schema_version": 1,
         "case_id": row(case, stage).case_id,
+        "case": {name: getattr(case, name) for name in names},
+        "source": {"run": f"eval_{stage}", "model": f"tiny-{stage}", "stage": stage},
         "stop_reason": case.stop_reason,
-        "plan": {"subtype": case.subtype} if case.subtype else None,
-        "faults": [{"subtype": case.subtype}] if case.hit else [],
+        "answer": "Done.",
+        "error_kind": "",
+        "error": "",
+        "plan": plan if case.subtype else None,
+        "faults": [event] if case.hit else [],
         "boundary": None,
         "end": {"checks": checks, "gated": 0} if checks else None,
+        "wall_s": 0.1,
         "turns": turns,
     }
 

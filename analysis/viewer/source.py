@@ -1,0 +1,81 @@
+"""One run folder as the viewer reads it: rows, tasks and trajectories, any number of episodes a case.
+
+An evaluation has one episode a case; a training run has one a slot and member, a supplemented one an extra episode.
+Each gets a key that two runs share when they played the same.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from analysis.align import distinct_names, run_title
+from robustops.core.errors import TableError
+from robustops.core.tables import EpisodeRow, read_episodes, read_json, read_lines
+
+ADVANTAGES = "advantages.jsonl"  # optional: {"key": ..., "turns": [{"pieces": [...], "advantages": [...]}]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """`tasks`: task id -> its line in tasks.jsonl, empty for a folder without one."""
+
+    folder: Path
+    name: str
+    rows: tuple[EpisodeRow, ...]
+    tasks: Mapping[str, Mapping[str, Any]]
+
+    def episodes(self) -> Iterator[tuple[str, EpisodeRow, dict[str, Any]]]:
+        """(key, row, trajectory), in the file's order. Raises TableError where rows and trajectories disagree."""
+        waiting: dict[str, deque[EpisodeRow]] = defaultdict(deque)
+        for row in self.rows:
+            waiting[row.case_id].append(row)
+        path = self.folder / "trajectories.jsonl"
+        for number, line in enumerate(read_lines(path), start=1):
+            case_id = str(line.get("case_id"))
+            if not waiting[case_id]:
+                raise TableError(
+                    f"{path}:{number}: case {case_id!r} has no row left in episodes.parquet; was the run interrupted? "
+                    "Run it again to finish it"
+                )
+            row = waiting[case_id].popleft()
+            yield _key(row, line.get("source") or {}), row, line
+
+    def advantages(self) -> dict[str, list[dict[str, Any]]]:
+        """By key, where training wrote them."""
+        path = self.folder / ADVANTAGES
+        return {line["key"]: line["turns"] for line in read_lines(path)} if path.is_file() else {}
+
+
+def _key(row: EpisodeRow, source: Mapping[str, Any]) -> str:
+    key = row.case_id
+    if "slot" in source:
+        key += f" [{source['slot']} {source['member']}]"
+    return f"{key} (supplement)" if row.supplemented else key
+
+
+def open_sources(folders: Sequence[Path]) -> list[Source]:
+    """Raises TableError for a folder without rows and trajectories."""
+    found = [_open(folder) for folder in folders]
+    names = distinct_names([source.name for source in found], folders)
+    return [replace(source, name=name) for source, name in zip(found, names, strict=True)]
+
+
+def _open(folder: Path) -> Source:
+    missing = [name for name in ("run.json", "episodes.parquet", "trajectories.jsonl") if not (folder / name).is_file()]
+    if missing:
+        raise TableError(
+            f"{folder}: not a finished run: {' and '.join(missing)} missing; give a folder of a finished run"
+        )
+    rows = read_episodes(folder / "episodes.parquet")
+    tasks = folder / "tasks.jsonl"
+    stage = str(read_json(folder / "run.json").get("stage") or (rows[0].stage if rows else ""))
+    return Source(
+        folder=folder,
+        name=run_title(stage) or folder.resolve().name,
+        rows=tuple(rows),
+        tasks={line["task_id"]: line for line in read_lines(tasks)} if tasks.is_file() else {},
+    )
