@@ -71,7 +71,8 @@ def parse_domain(
             entry = {**common, **entry, "docs": {**common["docs"], **entry.get("docs", {})}}
             tools[name] = _tool(name, entry, tables, kinds, shapes)
     caller = Caller(**data.pop("caller"))
-    return Domain(**{**data, "servers": tuple(data["servers"])}, caller=caller, tables=tables, tools=tools)
+    lists = {"servers": tuple(data.pop("servers")), "after_seed": tuple(data.pop("after_seed", ()))}
+    return Domain(**data, **lists, caller=caller, tables=tables, tools=tools)
 
 
 def _table(name: str, entry: Mapping[str, Any], enums: Mapping[str, tuple[str, ...]]) -> Table:

@@ -147,6 +147,7 @@ class Domain:
     "text": an error block `API Error [tool]: detail`. "http": a 4xx answer, which clients show as the literal `{}`.
     "bare": an error block with the detail alone. "unflagged": the same, but the server forgets to say it is an error.
     `reads_times`: times in arguments may have a zone or be bare dates; they are compared and stored as naive UTC.
+    `after_seed`: SQL that the server runs once a seed is loaded, `{now}` being the time at which its clock starts.
     `reply_style`: "full" is compact JSON and every field of the envelope; "bare" is indented JSON and no null fields.
     """
 
@@ -163,6 +164,7 @@ class Domain:
     reply_style: Literal["full", "bare"] = "full"
     no_database_text: str = "Error: x-database-id header is required for database isolation"
     query_limit: int | None = 100
+    after_seed: tuple[str, ...] = ()
     scope: str = ""  # column that hides other tenants' rows from the caller; empty where the server does not scope
 
     @cached_property

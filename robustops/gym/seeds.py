@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from robustops.core.errors import SeedError
+from robustops.gym.clock import VirtualClock
 from robustops.gym.database import Database, connect, create_table_sql
 from robustops.gym.domain import Domain
 from robustops.gym.hashing import quoted
@@ -137,6 +138,8 @@ def build_seed(domain: Domain, sql: str, *, source: str = "seed") -> Seed:
                 raise SeedError(f"{source}:{line}: {error}; the statement starts {statement[:60]!r}") from error
         if connection.in_transaction:
             connection.execute("COMMIT")
+        for statement in domain.after_seed:
+            connection.execute(statement.replace("{now}", VirtualClock().now(domain.time_format)))
         content = connection.serialize()
     finally:
         connection.close()
