@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+SQL_TIME = "%Y-%m-%d %H:%M:%S"
 START = datetime(2026, 6, 1, 9, 0, 0)  # UTC; later than every creation date in the public seeds
 
 

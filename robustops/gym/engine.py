@@ -12,7 +12,7 @@ from pydantic_core import to_json
 
 from robustops.core.episode import ToolResult
 from robustops.gym.arguments import ArgumentError, validation_text
-from robustops.gym.clock import VirtualClock
+from robustops.gym.clock import SQL_TIME, VirtualClock
 from robustops.gym.database import Database
 from robustops.gym.hashing import quoted
 from robustops.gym.ids import Ids
@@ -39,7 +39,7 @@ class Engine:
         self.toolbox = toolbox
         self.database = Database()
         self.database.load(seed.database, seed.digests)
-        self.sql_runner = SqlRunner(self.database, limit=toolbox.domain.query_limit)
+        self.sql_runner = SqlRunner(self.database, limit=toolbox.domain.query_limit, now=lambda: clock.now(SQL_TIME))
         self._clock = clock
         self._context = context
         self._caller: dict[str, Any] = {}

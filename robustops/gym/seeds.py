@@ -1,6 +1,7 @@
 """Seed SQL in, database bytes out. The SQL runs unchanged on the domain's own schema, once per content.
 
 Seeds hold INSERTs only. A column or table that the schema lacks is added from the INSERT's column list and reported.
+The present, where a seed speaks of it, is the start of the virtual clock.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from robustops.core.errors import SeedError
-from robustops.gym.clock import VirtualClock
+from robustops.gym.clock import SQL_TIME, VirtualClock
 from robustops.gym.database import Database, connect, create_table_sql
 from robustops.gym.domain import Domain
 from robustops.gym.hashing import quoted
+from robustops.gym.sqltime import at_time
 
 logger = logging.getLogger(__name__)
 
@@ -125,6 +127,7 @@ def _content_key(domain: Domain, sql: str) -> tuple[str, str]:
 
 def build_seed(domain: Domain, sql: str, *, source: str = "seed") -> Seed:
     connection = connect()
+    now = VirtualClock().now(SQL_TIME)
     added_columns: list[str] = []
     added_tables: list[str] = []
     try:
@@ -133,7 +136,7 @@ def build_seed(domain: Domain, sql: str, *, source: str = "seed") -> Seed:
         for line, statement in statements(sql):
             try:
                 _extend_schema(connection, statement, added_columns, added_tables)
-                _execute(connection, statement)
+                _execute(connection, at_time(statement, now))
             except (sqlite3.Error, sqlite3.Warning) as error:
                 raise SeedError(f"{source}:{line}: {error}; the statement starts {statement[:60]!r}") from error
         if connection.in_transaction:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Callable
 from typing import Any
 
 from robustops.gym.database import Database, connect
+from robustops.gym.sqltime import at_time
 
 REFUSAL = "Only read-only SELECT queries are allowed"
 MAX_STEPS = 20_000_000  # virtual machine instructions; a scan of the largest public table takes some 50,000
@@ -28,11 +30,15 @@ def _authorize(action: int, first: str | None, second: str | None, _database: st
 
 
 class SqlRunner:
-    """Holds the copy and renews it after a write. `limit`: rows returned when the query names no LIMIT of its own."""
+    """Holds the copy and renews it after a write. `limit`: rows returned when the query names no LIMIT of its own.
 
-    def __init__(self, database: Database, *, limit: int | None) -> None:
+    `now`: the present of the queries, UTC as YYYY-MM-DD HH:MM:SS.
+    """
+
+    def __init__(self, database: Database, *, limit: int | None, now: Callable[[], str]) -> None:
         self._database = database
         self._limit = limit
+        self._now = now
         self._connection: sqlite3.Connection | None = None
         self._version = -1
         self._steps_left = 0
@@ -45,7 +51,7 @@ class SqlRunner:
             query = f"{query} LIMIT {self._limit}"
         self._steps_left = MAX_STEPS // STEPS_PER_LOOK
         try:
-            cursor = self._reader().execute(query)
+            cursor = self._reader().execute(at_time(query, self._now()))
             names = [item[0] for item in cursor.description or ()]
             data = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
         except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
