@@ -7,35 +7,57 @@ whatever ended it, cancellation included. One `HttpGym` belongs to one event loo
 from __future__ import annotations
 
 import asyncio
+import itertools
+import logging
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from robustops.core.errors import ConfigError
+from robustops.core.errors import ConfigError, GymError, GymTimeout, GymUnavailable
 from robustops.core.task import GymServer, Task, ToolSchema
-from robustops.gym.public import BY_DOMAIN
+from robustops.gym.latency import Latencies
+from robustops.gym.ledger import Ledger
+from robustops.gym.public import BY_DOMAIN, BY_NAME
 from robustops.gym.remote import RemoteServer
-from robustops.gym.remote_session import HttpSession, Partner
-from robustops.gym.seeds import read_seed
+from robustops.gym.remote_session import HttpSession
+from robustops.gym.remote_state import Partner
+from robustops.gym.replicas import Replicas
+from robustops.gym.seed_texts import SeedTexts
 from robustops.gym.session import Session
-from robustops.gym.transport import Pool, Timeouts, context_headers
+from robustops.gym.transport import Pool, Timeouts, Traffic, context_headers
+
+logger = logging.getLogger(__name__)
 
 
 class HttpGym:
-    """`urls`: base URLs by server name, a comma between replicas; a server not named there is asked at its task's URL.
+    """`urls`: base URLs by domain or server name: one, a comma between several, or a list; several are replicas.
 
-    `pool`: connections to one server. Replicas are used in turn, one per session.
+    A server not named there is asked at its task's URL, then at its public one. `pool`: connections to one server.
+    `token`: sent as a bearer token. `ledger`: notes the databases, so that those of a killed process can be deleted.
     """
 
     def __init__(
-        self, urls: Mapping[str, str] | None = None, *, timeouts: Timeouts | None = None, pool: int = 32
+        self,
+        urls: Mapping[str, str | Sequence[str]] | None = None,
+        *,
+        timeouts: Timeouts | None = None,
+        pool: int = 32,
+        token: str | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
-        self._urls = {name: _replicas(name, value) for name, value in (urls or {}).items()}
+        self._urls = {_server_name(name): _replica_urls(name, value) for name, value in (urls or {}).items()}
         self._timeouts = timeouts or Timeouts()
-        self._pool = Pool(limit=pool, connect_s=self._timeouts.connect_s)
-        self._servers: dict[tuple[str, str], RemoteServer] = {}
-        self._num_opened = 0
+        self._pool = Pool(limit=pool, connect_s=self._timeouts.connect_s, token=token)
+        self._servers: dict[tuple[str, tuple[str, ...]], Replicas] = {}
+        self._seeds = SeedTexts()
+        self._ledger = ledger
+        self._janitor: asyncio.Task[None] | None = None
+        self.latencies = Latencies()
+
+    @property
+    def traffic(self) -> Traffic:
+        return self._pool.traffic
 
     def open(self, task: Task) -> AbstractAsyncContextManager[Session]:
         return self._open(task)
@@ -43,47 +65,109 @@ class HttpGym:
     @asynccontextmanager
     async def _open(self, task: Task) -> AsyncIterator[Session]:
         """Raises SeedError for a seed that cannot be read or run, GymError when a server does not answer."""
-        turn = self._num_opened
-        self._num_opened += 1
-        partners = [self._partner(server, turn) for server in task.servers]
-        session = HttpSession(task.tools, partners)
-        try:
-            seeds = [read_seed(Path(task.seed_root), server.seed_file) for server in task.servers]
-            await session.start(seeds)
-            yield session
-        finally:
-            await to_its_end(session.close())
+        if self._ledger is not None and self._janitor is None:
+            self._janitor = asyncio.create_task(self._clean_up_forever(self._ledger))
+        pools = [self._replicas(server.name, server.url) for server in task.servers]
+        seeds = [self._seeds.read(Path(task.seed_root), server.seed_file) for server in task.servers]
+        for is_last in (attempt + 1 == max(map(len, pools), default=1) for attempt in itertools.count()):
+            partners = [self._partner(server, pool) for server, pool in zip(task.servers, pools, strict=True)]
+            session = HttpSession(task.tools, partners)
+            try:
+                try:
+                    await session.start(seeds)
+                except (GymTimeout, GymUnavailable) as error:
+                    for pool, partner in zip(pools, partners, strict=True):
+                        if partner.has_failed:
+                            pool.failed(partner.server)
+                    if is_last:
+                        raise
+                    logger.warning("task %s is opened again on another replica: %s", task.task_id, error)
+                    continue
+                yield session
+                return
+            finally:
+                await to_its_end(session.close())
+                for pool, partner in zip(pools, partners, strict=True):
+                    pool.give_back(partner.server)
 
     async def catalogue(self, domain: str) -> Sequence[ToolSchema]:
         if domain not in BY_DOMAIN:
             raise ValueError(f"domain {domain!r}: no public server; expected one of {', '.join(BY_DOMAIN)}")
-        public = BY_DOMAIN[domain]
-        return await self._server(public.name, public.url, 0).tools()
+        replicas = self._replicas(BY_DOMAIN[domain].name, "")
+        server = replicas.take()
+        try:
+            return await server.tools()
+        finally:
+            replicas.give_back(server)
+
+    async def clean_up(self) -> int:
+        """Delete the databases of killed processes on the servers named in `urls`; returns how many went."""
+        if self._ledger is None:
+            return 0
+        known = {url: name for name, urls in self._urls.items() for url in urls}
+        num_deleted = 0
+        for left in self._ledger.left_behind():
+            outcomes = [await self._delete_left(known, url, name) for url, name in left.databases]
+            num_deleted += sum(outcomes)
+            if all(outcomes):
+                left.path.unlink(missing_ok=True)
+        return num_deleted
 
     async def close(self) -> None:
+        if self._janitor is not None:
+            self._janitor.cancel()
+            await asyncio.wait([self._janitor])
+            self._janitor = None
+        if self._ledger is not None:
+            self._ledger.close()
         await self._pool.close()
         self._servers.clear()  # their locks belong to the loop that waited on them
 
-    def _partner(self, server: GymServer, turn: int) -> Partner:
-        remote = self._server(server.name, server.url, turn)
-        return Partner(server=remote, headers=context_headers(server.context), seed_file=server.seed_file)
+    async def _clean_up_forever(self, ledger: Ledger) -> None:
+        while True:
+            if num_deleted := await self.clean_up():
+                logger.info("%d databases of processes that were killed are deleted", num_deleted)
+            await asyncio.sleep(ledger.ttl_s / 4)
 
-    def _server(self, name: str, task_url: str, turn: int) -> RemoteServer:
-        replicas = self._urls.get(name) or ((task_url,) if task_url else ())
-        if not replicas:
+    async def _delete_left(self, known: Mapping[str, str], url: str, database_id: str) -> bool:
+        if url not in known:
+            return False  # another gym's server: its own janitor comes
+        server = RemoteServer(name=known[url], url=url, pool=self._pool, timeouts=self._timeouts)
+        try:
+            await server.delete(database_id)
+        except GymError as error:
+            logger.info("%s: left-behind database %s not deleted yet: %s", known[url], database_id, error)
+            return False
+        return True
+
+    def _partner(self, server: GymServer, replicas: Replicas) -> Partner:
+        headers = context_headers(server.context)
+        return Partner(server=replicas.take(), headers=headers, seed_file=server.seed_file, ledger=self._ledger)
+
+    def _replicas(self, name: str, task_url: str) -> Replicas:
+        public = (BY_NAME[name].url,) if name in BY_NAME else ()
+        urls = self._urls.get(name) or ((task_url,) if task_url else public)
+        if not urls:
             raise ConfigError(f"server {name!r}: no URL; set gym.urls={{{name}: http://HOST:PORT}}")
-        key = (name, replicas[turn % len(replicas)])
-        if key not in self._servers:
-            self._servers[key] = RemoteServer(name=name, url=key[1], pool=self._pool, timeouts=self._timeouts)
-        return self._servers[key]
+        if (name, urls) not in self._servers:
+            self._servers[name, urls] = Replicas([self._server(name, url) for url in urls])
+        return self._servers[name, urls]
+
+    def _server(self, name: str, url: str) -> RemoteServer:
+        return RemoteServer(name=name, url=url, pool=self._pool, timeouts=self._timeouts, latencies=self.latencies)
 
 
-def _replicas(name: str, value: str) -> tuple[str, ...]:
-    replicas = tuple(url.strip() for url in value.split(",") if url.strip())
-    for url in replicas:
+def _server_name(name: str) -> str:
+    return BY_DOMAIN[name].name if name in BY_DOMAIN else name
+
+
+def _replica_urls(name: str, value: str | Sequence[str]) -> tuple[str, ...]:
+    parts = value.split(",") if isinstance(value, str) else value
+    urls = tuple(str(url).strip().rstrip("/") for url in parts if str(url).strip())
+    for url in urls:
         if not url.startswith(("http://", "https://")):
             raise ConfigError(f"gym.urls.{name}: got {url!r}, expected a URL such as http://localhost:8001")
-    return replicas
+    return urls
 
 
 async def to_its_end(closing: Coroutine[Any, Any, None]) -> None:

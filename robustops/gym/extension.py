@@ -13,18 +13,15 @@ from aiohttp import web
 from robustops.core.errors import GymError
 from robustops.gym.database import connect
 from robustops.gym.databases import Databases, Opened, Refusal
-from robustops.gym.rpc import DATABASE_HEADER
 from robustops.gym.snapshot import ServerSnapshot, Snapshot, pack, unpack
+from robustops.gym.wire import DATABASE, DATABASE_HEADER, SNAPSHOT_PATH, STATE_PATH
 
-STATE_PATH = "/robustops/state"
-SNAPSHOT_PATH = "/robustops/snapshot"
 _SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name"
 
 
 class ExtensionRoutes:
     def __init__(self, databases: Databases) -> None:
         self._databases = databases
-        self._server = databases.toolbox.domain.servers[0]
 
     def add_to(self, router: web.UrlDispatcher) -> None:
         router.add_get(STATE_PATH, self.state)
@@ -38,9 +35,7 @@ class ExtensionRoutes:
     async def snapshot(self, request: web.Request) -> web.Response:
         opened = self._opened(request)
         database = opened.engine.database
-        server = ServerSnapshot(
-            name=self._server, form="sqlite", content=database.dump(), digests=dict(database.digests)
-        )
+        server = ServerSnapshot(name=DATABASE, form="sqlite", content=database.dump(), digests=dict(database.digests))
         content = pack(Snapshot(num_writes=opened.clock.num_writes, servers=(server,)))
         return web.Response(body=content, content_type="application/octet-stream")
 
@@ -49,7 +44,7 @@ class ExtensionRoutes:
         content = await request.read()
         opened = self._opened(request)
         try:
-            wanted = unpack(content, expected=[self._server])
+            wanted = unpack(content, expected=[DATABASE])
         except GymError as error:
             raise Refusal(400, str(error)) from error
         (server,), database = wanted.servers, opened.engine.database

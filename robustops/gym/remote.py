@@ -11,77 +11,84 @@ import json
 import logging
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from robustops.core.episode import ToolResult
 from robustops.core.errors import GymError, GymUnavailable, SeedError
 from robustops.core.task import ToolSchema
+from robustops.gym.handshake import Handshake, shake_hands
+from robustops.gym.latency import Latencies
+from robustops.gym.seed_texts import SeedText
 from robustops.gym.transport import Answer, Pool, Timeouts
+from robustops.gym.wire import CLOCK_HEADER, DATABASE_HEADER
 
 logger = logging.getLogger(__name__)
 
-PROTOCOL_VERSION = "2024-11-05"
 _JSON_HEADERS = {"Accept": "application/json, text/event-stream"}
 # What upstream shows the model where a call got no JSON-RPC result, and where it got a JSON-RPC error.
 NO_RESULT = "{}"
 RPC_ERROR = "null"
 _NUM_SEEDS_AT_ONCE = 4
+_ATTEMPTS = 3  # of requests that may arrive twice: reads, seeds under one name, deletions
 
 
-class _WireTool(BaseModel):
-    model_config = ConfigDict(extra="ignore")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called:
+    """`num_writes`: the server's virtual clock after the call; None where it keeps its time to itself."""
 
-    name: str
-    description: str | None = None
-    inputSchema: dict[str, Any] = Field(default_factory=dict)
-    outputSchema: dict[str, Any] | None = None
-
-
-class _ToolList(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    tools: list[_WireTool] = Field(min_length=1)
+    result: ToolResult
+    num_writes: int | None = None
 
 
 class RemoteServer:
     """`name`: the server's public name, which its tools and every error carry."""
 
-    def __init__(self, *, name: str, url: str, pool: Pool, timeouts: Timeouts) -> None:
+    def __init__(
+        self, *, name: str, url: str, pool: Pool, timeouts: Timeouts, latencies: Latencies | None = None
+    ) -> None:
         self.name = name
         self.url = url.rstrip("/")
+        self.where = f"{name} at {self.url}"
         self._pool = pool
         self._timeouts = timeouts
+        self._latencies = latencies
         self._ids = itertools.count(2)  # the benchmark's own client starts at 2
-        self._mcp_session: dict[str, str] = {}
-        self._tools: tuple[ToolSchema, ...] = ()
+        self._known: Handshake | None = None
         self._handshake = asyncio.Lock()
         self._seeding = asyncio.Semaphore(_NUM_SEEDS_AT_ONCE)
+        self._seeded: set[str] = set()  # hashes of seeds that this server has loaded
+
+    @property
+    def is_extended(self) -> bool:
+        """Whether the handshake told of bytes, hashes and a clock to be had; False before the handshake."""
+        return self._known is not None and self._known.is_extended
 
     async def tools(self) -> tuple[ToolSchema, ...]:
         """Every advertised tool, in the server's order. One handshake, then remembered; a failed one is tried again."""
         async with self._handshake:
-            if not self._tools:
-                await self._initialize()
-                self._tools = await self._list_tools()
-        return self._tools
+            if self._known is None:
+                self._known = await shake_hands(
+                    self._greet, gym=self.name, where=self.where, ids=lambda: next(self._ids)
+                )
+        return self._known.tools
 
-    async def seed(self, database_id: str, sql: str, *, description: str = "") -> None:
+    def forget(self) -> None:
+        """After a failure: another server may listen here now, and it has to be greeted anew."""
+        self._known = None
+        self._seeded.clear()
+
+    async def seed(self, database_id: str, seed: SeedText) -> None:
         """Raises SeedError when the server refuses the SQL, GymError when it does not answer."""
-        body = {"database_id": database_id, "name": database_id, "description": description, "sql_content": sql}
         async with self._seeding:
-            answer = await self._pool.request(
-                "POST",
-                f"{self.url}/api/seed-database",
-                body=body,
-                timeout_s=self._timeouts.seed_s,
-                accepts_500=True,
-            )
+            if self.is_extended and seed.sha256 in self._seeded:
+                again = json.dumps({"database_id": database_id, "sql_sha256": seed.sha256}).encode()
+                if (await self._seed(again)).status == 200:
+                    return
+            answer = await self._seed(seed.body(database_id))
         if answer.status != 200:
-            raise SeedError(
-                f"{self.name} at {self.url}: HTTP {answer.status} to the seed {description}: {answer.detail}"
-            )
+            raise SeedError(f"{self.where}: HTTP {answer.status} to the seed {seed.description}: {answer.detail}")
+        self._seeded.add(seed.sha256)
 
     async def delete(self, database_id: str) -> None:
         """Servers without the route (404, 405) keep their databases; that is no error."""
@@ -90,9 +97,10 @@ class RemoteServer:
             f"{self.url}/api/delete-database",
             body={"database_id": database_id},
             timeout_s=self._timeouts.delete_s,
+            attempts=_ATTEMPTS,
         )
         if answer.status not in (200, 204, 404, 405):
-            raise GymError(f"{self.name} at {self.url}: database not deleted: HTTP {answer.status}: {answer.detail}")
+            raise GymError(f"{self.where}: database not deleted: HTTP {answer.status}: {answer.detail}")
 
     async def query(self, database_id: str, sql: str, headers: Mapping[str, str]) -> Any:
         """The sql-runner's reply object; `{"detail": ...}` where it refuses the query."""
@@ -100,37 +108,77 @@ class RemoteServer:
             "POST",
             f"{self.url}/api/sql-runner",
             body={"query": sql, "database_id": database_id},
-            headers={**headers, "x-database-id": database_id},
+            headers={**headers, DATABASE_HEADER: database_id},
             timeout_s=self._timeouts.query_s,
+            attempts=_ATTEMPTS,
         )
         if answer.status == 200:
             return answer.body
         if answer.status in (400, 422):
             return {"detail": answer.detail}
-        raise GymError(f"{self.name} at {self.url}: HTTP {answer.status} to a query: {answer.detail}")
+        raise GymError(f"{self.where}: HTTP {answer.status} to a query: {answer.detail}")
 
     async def call(
-        self, database_id: str, name: str, arguments: Mapping[str, Any], headers: Mapping[str, str]
-    ) -> ToolResult:
+        self,
+        database_id: str,
+        name: str,
+        arguments: Mapping[str, Any],
+        headers: Mapping[str, str],
+        *,
+        num_writes: int | None = None,
+    ) -> Called:
+        """`num_writes`: the session's virtual clock, for a server that takes it. A call is never repeated."""
         started = time.monotonic()
-        answer = await self._rpc(
-            "tools/call",
-            {"name": name, "arguments": dict(arguments)},
-            headers={**headers, "x-database-id": database_id},
-            timeout_s=self._timeouts.call_s,
+        clock = {} if num_writes is None else {CLOCK_HEADER: str(num_writes)}
+        body = {"jsonrpc": "2.0", "id": next(self._ids), "method": "tools/call"}
+        answer = await self._post_mcp(
+            {**body, "params": {"name": name, "arguments": dict(arguments)}},
+            {**headers, **clock, DATABASE_HEADER: database_id},
+            self._timeouts.call_s,
         )
-        return self._result(answer, time.monotonic() - started)
+        latency_s = time.monotonic() - started
+        if self._latencies is not None:
+            self._latencies.note(self.name, name, latency_s)
+        if answer.status == 404 and self.is_extended:
+            raise GymUnavailable(f"{self.where}: {answer.detail}; was the server started again?")
+        told = answer.headers.get(CLOCK_HEADER, "")
+        return Called(result=self._result(answer, latency_s), num_writes=int(told) if told.isdigit() else num_writes)
+
+    async def send(self, method: str, path: str, database_id: str, content: bytes | None = None) -> Answer:
+        """A request of the extension, about one database. Raises GymError for any status but 200."""
+        answer = await self._pool.request(
+            method,
+            f"{self.url}{path}",
+            content=content,
+            headers={DATABASE_HEADER: database_id},
+            timeout_s=self._timeouts.query_s,
+            attempts=_ATTEMPTS,
+        )
+        if answer.status != 200:
+            raise GymError(f"{self.where}: {method} {path}: HTTP {answer.status}: {answer.detail}")
+        return answer
+
+    async def _seed(self, content: bytes) -> Answer:
+        return await self._pool.request(
+            "POST",
+            f"{self.url}/api/seed-database",
+            content=content,
+            timeout_s=self._timeouts.seed_s,
+            accepts_500=True,
+            attempts=_ATTEMPTS,
+        )
 
     def _result(self, answer: Answer, latency_s: float) -> ToolResult:
         if answer.status != 200:
             # A 4xx on the tool endpoint is how some servers report a bad argument. The benchmark shows the model `{}`.
             logger.debug("%s: HTTP %s to a call: %s", self.name, answer.status, answer.detail)
             return ToolResult(text=NO_RESULT, observation=NO_RESULT, is_error=True, latency_s=latency_s)
-        body = self._object(answer.body, "tools/call")
-        if body.get("error"):
-            text = json.dumps(body["error"])
+        if not isinstance(answer.body, Mapping):
+            raise GymError(f"{self.where}: tools/call: expected a JSON-RPC object, got {str(answer.body)[:200]!r}")
+        if answer.body.get("error"):
+            text = json.dumps(answer.body["error"])
             return ToolResult(text=text, observation=RPC_ERROR, is_error=True, latency_s=latency_s)
-        result = body.get("result")
+        result = answer.body.get("result")
         return ToolResult(
             text=first_text(result),
             observation=json.dumps(result),
@@ -138,64 +186,21 @@ class RemoteServer:
             latency_s=latency_s,
         )
 
-    async def _initialize(self) -> None:
-        client = {"name": "robustops", "version": "0.1.0"}
-        params = {"protocolVersion": PROTOCOL_VERSION, "capabilities": {"tools": {}}, "clientInfo": client}
-        answer = await self._rpc("initialize", params, timeout_s=self._timeouts.handshake_s)
-        self._expect_result(answer, "initialize")
-        for key, value in answer.headers.items():
-            if key.lower() == "mcp-session-id":
-                self._mcp_session = {"mcp-session-id": value}
-        body = {"jsonrpc": "2.0", "method": "notifications/initialized", "params": {}}
-        noted = await self._post_mcp(body, {}, self._timeouts.handshake_s)
-        if noted.status not in (200, 202, 204):
-            raise GymUnavailable(f"{self.name} at {self.url}: HTTP {noted.status} to the initialized notification")
+    async def _greet(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> Answer:
+        return await self._post_mcp(body, headers, self._timeouts.handshake_s, attempts=_ATTEMPTS)
 
-    async def _list_tools(self) -> tuple[ToolSchema, ...]:
-        result = self._expect_result(
-            await self._rpc("tools/list", {}, timeout_s=self._timeouts.handshake_s), "tools/list"
-        )
-        try:
-            listed = _ToolList.model_validate(result)
-        except ValidationError as error:
-            first = error.errors(include_input=False)[0]
-            where = ".".join(map(str, first["loc"]))
-            raise GymError(f"{self.name} at {self.url}: tools/list: {where}: {first['msg']}") from error
-        return tuple(
-            ToolSchema(
-                name=tool.name,
-                description=tool.description or "",
-                input_schema=tool.inputSchema,
-                gym=self.name,
-                output_schema=tool.outputSchema,
-            )
-            for tool in listed.tools
-        )
-
-    async def _rpc(
-        self, method: str, params: Mapping[str, Any], *, timeout_s: float, headers: Mapping[str, str] | None = None
+    async def _post_mcp(
+        self, body: Mapping[str, Any], headers: Mapping[str, str], timeout_s: float, *, attempts: int = 1
     ) -> Answer:
-        body = {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": params}
-        return await self._post_mcp(body, headers or {}, timeout_s)
-
-    async def _post_mcp(self, body: Mapping[str, Any], headers: Mapping[str, str], timeout_s: float) -> Answer:
-        sent = {**_JSON_HEADERS, **self._mcp_session, **headers}
-        return await self._pool.request("POST", f"{self.url}/mcp", body=body, headers=sent, timeout_s=timeout_s)
-
-    def _expect_result(self, answer: Answer, method: str) -> Mapping[str, Any]:
-        """The handshake's results; anything else means that this is not the server we were promised."""
-        if answer.status != 200:
-            raise GymUnavailable(f"{self.name} at {self.url}: {method}: HTTP {answer.status}: {answer.detail}")
-        result = self._object(answer.body, method).get("result")
-        if not isinstance(result, Mapping):
-            raise GymUnavailable(f"{self.name} at {self.url}: {method}: no result: {answer.detail}")
-        return result
-
-    def _object(self, body: Any, method: str) -> Mapping[str, Any]:
-        if not isinstance(body, Mapping):
-            shown = str(body)[:200]
-            raise GymError(f"{self.name} at {self.url}: {method}: expected a JSON-RPC object, got {shown!r}")
-        return body
+        known = self._known.headers if self._known is not None else {}
+        return await self._pool.request(
+            "POST",
+            f"{self.url}/mcp",
+            body=body,
+            headers={**_JSON_HEADERS, **known, **headers},
+            timeout_s=timeout_s,
+            attempts=attempts,
+        )
 
 
 def first_text(result: Any) -> str:

@@ -13,13 +13,8 @@ from robustops.core.episode import ToolResult
 from robustops.core.task import ToolSchema
 from robustops.gym.databases import Databases, Refusal
 from robustops.gym.engine import NOTHING_SHOWN, envelope
+from robustops.gym.wire import CLOCK_HEADER, DATABASE_HEADER, EXTENSION, PROTOCOL_VERSION
 
-PROTOCOL_VERSION = "2024-11-05"
-DATABASE_HEADER = "x-database-id"
-# The virtual clock travels beside a call, so that the servers of one task can share it: writes before, writes after.
-CLOCK_HEADER = "robustops-clock"
-# What this server can do beyond the benchmark's containers, told where MCP lets servers tell it.
-EXTENSION = {"robustops": {"version": 1}}
 INVALID_PARAMS = -32602
 
 

@@ -23,9 +23,10 @@ from robustops.gym.extension import ExtensionRoutes
 from robustops.gym.guard import LOOPBACK, guard
 from robustops.gym.hashing import quoted
 from robustops.gym.public import BY_DOMAIN
-from robustops.gym.rpc import DATABASE_HEADER, RpcEndpoint
+from robustops.gym.rpc import RpcEndpoint
 from robustops.gym.seeds import SeedStore
 from robustops.gym.stream import StreamEndpoint
+from robustops.gym.wire import DATABASE_HEADER
 
 logger = logging.getLogger(__name__)
 

@@ -57,11 +57,12 @@ def unpack(content: bytes, *, expected: Sequence[str]) -> Snapshot:
         digests = [{str(name): int(value) for name, value in server["digests"].items()} for server in described]
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise GymError(f"restore: these {len(content)} bytes are no snapshot ({error})") from error
-    if version != VERSION or names != list(expected) or sum(sizes) != len(body) or set(forms) - set(get_args(Form)):
-        raise GymError(
-            f"restore: a snapshot of version {version} of {', '.join(names)} with {len(body)} bytes, "
-            f"but this session has version {VERSION} of {', '.join(expected)} with {sum(sizes)} bytes"
-        )
+    if version != VERSION or set(forms) - set(get_args(Form)):
+        raise GymError(f"restore: a snapshot of version {version} with forms {forms}; expected version {VERSION}")
+    if names != list(expected):
+        raise GymError(f"restore: a snapshot of {', '.join(names)}, but this session has {', '.join(expected)}")
+    if sum(sizes) != len(body):
+        raise GymError(f"restore: the snapshot says {sum(sizes)} bytes, but {len(body)} follow; was it cut?")
     servers, start = [], 0
     for name, form, size, known in zip(names, forms, sizes, digests, strict=True):
         servers.append(ServerSnapshot(name=name, form=form, content=body[start : start + size], digests=known))

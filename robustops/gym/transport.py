@@ -7,6 +7,7 @@ Knows no session and no database.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,9 +20,12 @@ from robustops.core.errors import GymError, GymTimeout, GymUnavailable
 
 # Statuses that say "not now", whatever the request was: nothing a model did.
 _BUSY = frozenset({408, 425, 429})
+# Statuses after which the same request may go through: a server that starts again, or one that is full.
+_PASSING = frozenset({429, 502, 503})
 # Uvicorn drops idle connections after 5 s; a pool that keeps them longer sends requests into closed ones.
 _KEEPALIVE_S = 4.0
 _SHOWN_BODY_CHARS = 300
+UNSENT_ATTEMPTS = 3  # of a request that no server saw: it may just be starting again
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -39,7 +43,10 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`body`: parsed JSON, or the text where it is none, or None where there is no body."""
+    """`body`: parsed JSON, or the text where it is none, or None where there is no body; bytes of an octet stream.
+
+    `headers`: names in any case.
+    """
 
     status: int
     body: Any
@@ -54,12 +61,26 @@ class Answer:
         return str(self.body)[:_SHOWN_BODY_CHARS]
 
 
-class Pool:
-    """Connections to every server, shared by all sessions of one event loop. `limit`: of one server."""
+@dataclass(slots=True, kw_only=True)
+class Traffic:
+    """What a pool did so far; `num_retries` of its requests were sent again."""
 
-    def __init__(self, *, limit: int, connect_s: float) -> None:
+    num_requests: int = 0
+    num_retries: int = 0
+
+
+class Pool:
+    """Connections to every server, shared by all sessions of one event loop. `limit`: of one server.
+
+    `token`: sent as a bearer token to every server. `backoff_s`: the first wait before a request is sent again.
+    """
+
+    def __init__(self, *, limit: int, connect_s: float, token: str | None = None, backoff_s: float = 0.05) -> None:
+        self.traffic = Traffic()
         self._limit = limit
         self._connect_s = connect_s
+        self._backoff_s = backoff_s
+        self._own_headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._http: aiohttp.ClientSession | None = None
 
     async def request(
@@ -67,32 +88,59 @@ class Pool:
         method: str,
         url: str,
         *,
-        body: Any,
         timeout_s: float,
+        body: Any = None,
+        content: bytes | None = None,
         headers: Mapping[str, str] = _NO_HEADERS,
         accepts_500: bool = False,
+        attempts: int = 1,
     ) -> Answer:
         """Raises GymTimeout after `timeout_s` in all, GymUnavailable when no usable connection or a 5xx came back.
 
-        `accepts_500`: for a route whose 500 is an answer about the request, such as seed SQL that does not run.
+        `body`: sent as JSON; `content`: bytes, sent as they are. `accepts_500`: for a route whose 500 is an answer
+        about the request, such as seed SQL that does not run. `attempts`: more than one only where a request that
+        arrives twice does no harm; one that never left is always sent again.
         """
+        data = content if content is not None or body is None else json.dumps(body).encode()
         try:
-            async with (
-                asyncio.timeout(timeout_s),
-                self._client().request(method, url, json=body, headers=headers, allow_redirects=False) as response,
-            ):
-                content = await response.read()
+            async with asyncio.timeout(timeout_s):
+                return await self._until_answered(method, url, data, headers, accepts_500, attempts)
         except TimeoutError as error:
             raise GymTimeout(f"{method} {url}: no answer within {timeout_s:g} s") from error
-        except aiohttp.ClientError as error:
-            raise GymUnavailable(f"{method} {url}: {type(error).__name__}: {error}; is the server running?") from error
         except ValueError as error:  # a header value or URL that aiohttp refuses to send
             raise GymError(f"{method} {url}: cannot be sent: {error}") from error
-        answer = Answer(status=response.status, body=_parsed(content), headers=dict(response.headers))
-        is_refusal = answer.status == 500 and accepts_500
-        if (answer.status >= 500 and not is_refusal) or answer.status in _BUSY:
-            raise GymUnavailable(f"{method} {url}: HTTP {answer.status}: {answer.detail}")
-        return answer
+
+    async def _until_answered(
+        self, method: str, url: str, data: bytes | None, headers: Mapping[str, str], accepts_500: bool, attempts: int
+    ) -> Answer:
+        for attempt in itertools.count(1):
+            self.traffic.num_requests += 1
+            is_last = attempt >= attempts
+            try:
+                answer = await self._once(method, url, data, headers)
+            except aiohttp.ClientError as error:
+                is_last = attempt >= (max(attempts, UNSENT_ATTEMPTS) if _never_left(error) else attempts)
+                if is_last:
+                    text = f"{method} {url}: {type(error).__name__}: {error}; is the server running?"
+                    raise GymUnavailable(text) from error
+            else:
+                is_answer = answer.status == 500 and accepts_500
+                is_failure = (answer.status >= 500 and not is_answer) or answer.status in _BUSY
+                if not is_failure:
+                    return answer
+                if is_last or answer.status not in _PASSING:
+                    raise GymUnavailable(f"{method} {url}: HTTP {answer.status}: {answer.detail}")
+            self.traffic.num_retries += 1
+            await asyncio.sleep(self._backoff_s * 2 ** (attempt - 1))
+        raise AssertionError("the last attempt answers or raises")
+
+    async def _once(self, method: str, url: str, data: bytes | None, headers: Mapping[str, str]) -> Answer:
+        sent = {"Content-Type": "application/json", **self._own_headers, **headers}
+        async with self._client().request(method, url, data=data, headers=sent, allow_redirects=False) as response:
+            content = await response.read()
+            is_bytes = response.content_type == "application/octet-stream"
+            body = content if is_bytes else _parsed(content)
+            return Answer(status=response.status, body=body, headers=response.headers)
 
     async def close(self) -> None:
         if self._http is not None:
@@ -105,6 +153,11 @@ class Pool:
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._connect_s)
             self._http = aiohttp.ClientSession(connector=connector, timeout=timeout)
         return self._http
+
+
+def _never_left(error: aiohttp.ClientError) -> bool:
+    """Whether no connection came about, so that the server cannot have seen the request."""
+    return isinstance(error, aiohttp.ClientConnectorError)
 
 
 def _parsed(content: bytes) -> Any:

@@ -12,7 +12,7 @@ from fake_container import container, task
 
 from robustops.core.errors import ConfigError, GymError, GymTimeout, GymUnavailable, SeedError, SnapshotUnsupported
 from robustops.gym.client import HttpGym
-from robustops.gym.remote_session import new_database_id
+from robustops.gym.remote_state import new_database_id
 from robustops.gym.transport import Timeouts, context_headers
 
 QUICK = Timeouts(call_s=0.05, query_s=0.05, handshake_s=0.05, seed_s=0.05, delete_s=0.05)
