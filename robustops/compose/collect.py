@@ -3,76 +3,152 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from robustops.compose.play import play_cases
+from robustops.agent.api import ApiPolicy
+from robustops.agent.policy import Policy
+from robustops.compose.demonstrations import SAMPLES, export_formats, write_samples
 from robustops.compose.policy import build_policy
-from robustops.compose.scene import Scene, build_scene, build_scheduler, identity_of
+from robustops.compose.progress import progress
+from robustops.compose.scene import Scene, about, build_completion, build_scene, build_scheduler, identity_of
 from robustops.config import RunConfig
-from robustops.core.errors import SplitError, TableError
-from robustops.core.tables import read_lines
-from robustops.core.task import Case, Condition
-from robustops.data.sft import Demonstration, SftExport, export, save_samples
-from robustops.rollout.run_folder import TRAJECTORIES
-from robustops.rollout.trajectory import load_episode
+from robustops.core.errors import ConfigError, SplitError
+from robustops.core.tables import EpisodeRow, read_json, write_json
+from robustops.core.task import Task
+from robustops.data.collect import Collection, Counts
+from robustops.data.guidance import EXECUTION, RECOVERY, SEPARATOR, Guided
+from robustops.data.splits import share_by_id
+from robustops.faults.catalogue import subtypes_of
+from robustops.llm.http import HttpCompletion
+from robustops.llm.spend import Spend
 
-SAMPLES = "sft.jsonl"
+SPEND = "spend.json"
+__all__ = ["SAMPLES", "run"]
 
 
 def run(config: RunConfig, folder: Path) -> None:
-    """Write the run folder of the teacher's episodes and, beside it, `sft.jsonl`. Resumable."""
+    """Write the run folder of the teacher's episodes and, beside it, `sft.jsonl`; do=export only exports. Resumable."""
     if config.split.part != "train":
         raise SplitError(f"split.part: got {config.split.part!r}; demonstrations are collected on 'train' alone")
+    if config.do not in ("play", "export"):
+        raise ConfigError(f"do: got {config.do!r}; collect has play and export")
+    if config.do == "export":
+        export_formats(config, folder)
+        return
+    refuse_held_out(config)
     config = replace(config, engine=replace(config.engine, kind=config.collection.teacher))
     scene = build_scene(config, "train")
-    policy = build_policy(config, scene.codec, scene.task_set.plans)
-    identity = identity_of(
-        config, folder, model=config.collection.teacher, stage="teacher", split="train", policy_mode="greedy"
-    )
-    asyncio.run(
-        play_cases(
-            scene,
-            policy,
-            cases(scene),
-            title="demonstrations",
-            identity=identity,
-            folder=folder,
-            temperature=0.0,
-            scheduler=build_scheduler(config),
+    scene = replace(scene, tasks=shared_tasks(scene))
+    rows = asyncio.run(play(scene, folder))
+    print(played(rows, folder), flush=True)
+    print(write_samples(scene, folder), flush=True)
+
+
+def refuse_held_out(config: RunConfig) -> None:
+    """Raise ConfigError for a fault that evaluation keeps for itself."""
+    allowed = subtypes_of("train")
+    if other := [name for name in build_scheduler(config).subtypes if name not in allowed]:
+        raise ConfigError(
+            f"fault_policy: {other[0]!r} is held out for evaluation, a demonstration of it would spoil that; "
+            "use fault_policy=train"
         )
+
+
+def shared_tasks(scene: Scene) -> dict[str, Task]:
+    """The share of the tasks that is collected on, by task id."""
+    domains = {task_id: task.domain for task_id, task in scene.tasks.items()}
+    chosen = share_by_id(domains, scene.config.collection.task_share)
+    return {task_id: task for task_id, task in scene.tasks.items() if task_id in chosen}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Teacher:
+    """`completion`: of an API teacher, for its count of requests and money."""
+
+    clean: Policy
+    fault: Policy
+    completion: HttpCompletion | None = None
+
+
+def build_teacher(scene: Scene) -> Teacher:
+    config = scene.config
+    if config.collection.teacher == "scripted":
+        expert = build_policy(config, scene.codec, scene.task_set.plans)
+        return Teacher(clean=expert, fault=expert)
+    completion = build_completion(config)
+    policy = ApiPolicy(completion, scene.codec)
+    if not config.collection.guidance:
+        return Teacher(clean=policy, fault=policy, completion=completion)
+    return Teacher(
+        clean=Guided(policy=policy, text=EXECUTION),
+        fault=Guided(policy=policy, text=f"{EXECUTION}{SEPARATOR}{RECOVERY}"),
+        completion=completion,
     )
-    made = export(_demonstrations(folder), call_open_id=scene.codec.call_open_id)
-    if not made.samples:
-        raise TableError(f"{folder}: none of {len(made.rejected)} episodes succeeded; see {TRAJECTORIES} for why")
-    source = f"{config.collection.teacher} on split {scene.task_set.split.sha256[:12]}, seed {config.seed}"
-    save_samples(folder / SAMPLES, made.samples, split="train", source=source)
-    print(_summary(made, folder), flush=True)
 
 
-def cases(scene: Scene) -> list[Case]:
-    """Every task clean, and an evenly spread share of them once more under a fault of their own."""
-    config, tasks = scene.config, list(scene.tasks.values())
-    share = 0.0 if config.fault_policy.name == "none" else config.collection.fault_share
-    num_faults = round(len(tasks) * share / (1 - share)) if share < 1 else len(tasks)
-    planned: list[tuple[Condition, int]] = [("clean", len(tasks)), ("fault", min(num_faults, len(tasks)))]
-    return [
-        Case(task_id=task.task_id, tool_mode=task.tool_mode, condition=condition)
-        for condition, wanted in planned
-        for index, task in enumerate(tasks)
-        if index * wanted // len(tasks) != (index + 1) * wanted // len(tasks)
-    ]
+async def play(scene: Scene, folder: Path) -> list[EpisodeRow]:
+    """Raises as `Collection.run` does."""
+    config, teacher = scene.config, build_teacher(scene)
+    is_scripted = teacher.completion is None
+    model = "scripted" if is_scripted else config.model.api.model or config.model.name
+    spending = Spending(folder / SPEND)
+    with progress("demonstrations") as report:
+
+        def show(counts: Counts) -> None:
+            note = f"{counts.solved / counts.done:.0%} solved" if counts.done else ""
+            if teacher.completion is not None:
+                note += f", {spending.note(teacher.completion.spend)}"
+            report(counts.done, counts.total, note)
+
+        collection = Collection(
+            clean=scene.setup(teacher.clean, temperature=0.0),
+            fault=scene.setup(teacher.fault, temperature=0.0),
+            tasks=scene.tasks,
+            scheduler=build_scheduler(config),
+            identity=identity_of(config, folder, model=model, stage="teacher", split="train", policy_mode="greedy"),
+            folder=folder,
+            fault_share=0.0 if config.fault_policy.name == "none" else config.collection.fault_share,
+            retry_temperature=None if is_scripted else config.collection.retry_temperature,
+            concurrency=config.engine.concurrency,
+            max_failures=config.gym.max_consecutive_failures,
+            on_progress=show,
+            about=about(config, scene.task_set),
+        )
+        try:
+            return await collection.run()
+        finally:
+            if teacher.completion is not None:
+                spending.note(teacher.completion.spend)
+            await teacher.clean.close()
+            await scene.close()
 
 
-def _demonstrations(folder: Path) -> list[Demonstration]:
-    episodes = [load_episode(line) for line in read_lines(folder / TRAJECTORIES)]
-    return [Demonstration(source=f"{folder.name}/{episode.case.case_id}", episode=episode) for episode in episodes]
+class Spending:
+    """What a collection has cost over all its processes, in a file beside the episodes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._earlier = Spend(**read_json(path)) if path.is_file() else Spend()
+
+    def note(self, spend: Spend) -> str:
+        """Keep the sum, and say it."""
+        total = self._earlier.plus(spend)
+        write_json(self._path, asdict(total))
+        tokens = (total.prompt_tokens + total.completion_tokens) / 1e6
+        return f"{total.num_replies} replies, {tokens:.2f} M tokens, ${total.cost_usd:.2f}"
 
 
-def _summary(made: SftExport, folder: Path) -> str:
-    tokens = [len(sample.token_ids) for sample in made.samples]
-    trained = sum(span.end - span.start for sample in made.samples for span in sample.spans if span.is_supervised)
-    return (
-        f"{len(made.samples)} demonstrations of {sum(tokens) / len(tokens):.0f} tokens (longest {max(tokens)}), "
-        f"{trained / sum(tokens):.0%} of them supervised; {len(made.rejected)} episodes rejected; {folder / SAMPLES}"
-    )
+def played(rows: Sequence[EpisodeRow], folder: Path) -> str:
+    parts = []
+    for condition in ("clean", "fault"):
+        chosen = [row for row in rows if row.condition == condition]
+        again = sum(row.attempt > 0 for row in chosen)
+        if chosen:
+            solved = len({row.task_id for row in chosen if row.success_strict})
+            tried = len({row.task_id for row in chosen})
+            parts.append(f"{condition} {solved}/{tried}" + (f" ({again} tried twice)" if again else ""))
+    failed = sum(row.stop_reason == "infrastructure" for row in rows)
+    left = f"; {failed} failed for want of an answer: the same command plays them again" if failed else ""
+    return f"solved: {'; '.join(parts)}{left}; {folder}"

@@ -109,6 +109,7 @@ def build_completion(config: RunConfig) -> HttpCompletion:
         model=api.model or config.model.name,
         key_env=api.key_env,
         concurrency=api.concurrency,
+        requests_per_minute=api.requests_per_minute,
         price=price,
     )
     return HttpCompletion(endpoint)

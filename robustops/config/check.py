@@ -14,7 +14,7 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
-from robustops.config.tree import GrpoConfig, RunConfig, ServeConfig, SftConfig
+from robustops.config.tree import CollectConfig, GrpoConfig, RunConfig, ServeConfig, SftConfig
 from robustops.core.errors import ConfigError
 
 ALGORITHMS = {"grpo": GrpoConfig, "sft": SftConfig}
@@ -24,9 +24,10 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "algorithm.on_underfill": ("smaller_batch", "skip", "raise"),
     "algorithm.schedule": ("constant", "cosine"),
     "collection.teacher": ("scripted", "api"),
-    "do": ("tasks", "manifest"),
+    "do": ("tasks", "manifest", "graphs", "play", "export"),
     "engine.kind": ("vllm", "hf", "api", "scripted"),
-    "fault_policy.name": ("none", "train", "heldout", "all"),
+    "fault_policy.name": ("none", "train", "heldout", "all", "stress"),
+    "graphs.kind": ("rules", "llm"),
     "gym.kind": ("embedded", "http"),
     "hardware.precision": ("fp32", "bf16"),
     "logger.kind": ("csv", "tensorboard", "wandb"),
@@ -38,6 +39,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "reward.progress": ("gated", "independent", "none"),
     "reward_norm.kind": ("component", "aggregate"),
     "reward_norm.quality_credit": ("temporal", "uniform"),
+    "source.allocation": ("by_request", "test"),
+    "source.kind": ("synthetic", "local", "hub", "agentrelbench"),
     "split.part": ("train", "val", "test"),
     "tool_mode.name": ("oracle", "plus5", "plus10", "plus15"),
 }
@@ -66,8 +69,10 @@ LEAST: dict[str, int] = {
     "gym.pool": 1,
     "hardware.gpus": 0,
     "hardware.threads": 1,
+    "model.api.requests_per_minute": 1,
     "model.max_turns": 1,
     "model.reserve_tokens": 1,
+    "source.max_mib": 1,
     "split.limit": 1,
 }
 POSITIVE = ("algorithm.lr", "algorithm.max_grad_norm", "algorithm.temperature")
@@ -156,10 +161,27 @@ def check_values(config: RunConfig) -> None:
             f"model.reserve_tokens: got {model.reserve_tokens}, expected less than model.max_context_tokens "
             f"({model.max_context_tokens})"
         )
+    intensity = config.fault_policy.intensity
+    if intensity is not None and not 0 <= intensity <= 1:
+        raise ConfigError(f"fault_policy.intensity: got {intensity}, expected 0 to 1")
     if isinstance(algorithm, GrpoConfig) and not algorithm.clean_groups + algorithm.fault_groups:
         raise ConfigError("algorithm.clean_groups and algorithm.fault_groups: got 0 and 0, expected one group or more")
-    if not 0 <= config.collection.fault_share <= 1:
-        raise ConfigError(f"collection.fault_share: got {config.collection.fault_share}, expected 0 to 1")
+    check_collection(config.collection)
+
+
+def check_collection(wanted: CollectConfig) -> None:
+    if not 0 <= wanted.fault_share <= 1:
+        raise ConfigError(f"collection.fault_share: got {wanted.fault_share}, expected 0 to 1")
+    if not 0 < wanted.task_share <= 1:
+        raise ConfigError(f"collection.task_share: got {wanted.task_share}, expected more than 0 and at most 1")
+    if wanted.retry_temperature is not None and wanted.retry_temperature <= 0:
+        got = wanted.retry_temperature
+        raise ConfigError(f"collection.retry_temperature: got {got}, expected more than 0, or null")
+    known = ("hf", "verl", "nemo_gym", "atif")
+    if unknown := [name for name in wanted.formats if name not in known]:
+        raise ConfigError(
+            f"collection.formats: got {unknown[0]!r}, expected some of {', '.join(known)}.{nearest(unknown[0], known)}"
+        )
 
 
 def _value(config: RunConfig, key: str) -> Any:

@@ -60,6 +60,7 @@ class ApiConfig:
     usd_per_million_input: float = 0.0
     usd_per_million_output: float = 0.0
     concurrency: int = 8
+    requests_per_minute: int | None = None  # None: no limit besides the concurrency
 
 
 @dataclass
@@ -98,10 +99,11 @@ class ToolModeConfig:
 
 @dataclass
 class FaultPolicyConfig:
-    name: str = "train"  # none | train | heldout | all
+    name: str = "train"  # none | train | heldout | all | stress; the last three for evaluation alone
     subtypes: list[str] | None = None  # fewer than the policy allows; None: all of them
     manifest: str | None = None  # a frozen assignment, for evaluation
     caps: dict[str, list[int]] = field(default_factory=dict)  # subtype: [least, most] repetitions
+    intensity: float | None = None  # 0 to 1 settles caps and doses of all faults; None: drawn for each
 
 
 @dataclass
@@ -175,7 +177,39 @@ class EvaluationConfig:
 @dataclass
 class CollectConfig:
     teacher: str = "scripted"  # scripted: the expert plans; api: model.api
+    task_share: float = 0.8  # of the runnable training tasks, chosen by task id
     fault_share: float = 0.5  # continuations after a fault, as a share of all demonstrations
+    retry_temperature: float | None = 0.6  # failed cases once more; None: never. The scripted expert has no other way
+    guidance: bool = True  # an API teacher is told how to work; exports are without it
+    review: bool = False  # model.api also judges the narration that the rules cannot
+    formats: list[str] = field(default_factory=lambda: ["hf", "verl", "nemo_gym", "atif"])  # of do=export
+
+
+@dataclass
+class GraphsConfig:
+    """Check graphs, `prepare do=graphs`."""
+
+    kind: str = "rules"  # rules: shared and foreign keys; llm: model.api
+
+
+@dataclass
+class SourceConfig:
+    """Where `prepare` takes tasks from. Addresses and hashes that are None are not fetched, not compared."""
+
+    kind: str = "synthetic"  # synthetic: generated; local: a folder; hub: pinned revisions; agentrelbench: the package
+    path: str | None = None  # local: the folder that holds rows or task files, seeds (or their archive), snapshots
+    allocation: str = "by_request"  # by_request: train, val and test by the request's hash; test: all for evaluation
+    max_mib: int = 4096  # the most that an archive may unpack to, or a download bring
+    endpoint: str | None = None  # of the hub; None: the public one
+    repo: str | None = None  # tasks: data set and revision
+    revision: str | None = None
+    databases_url: str | None = None  # archive of the seed databases
+    databases_sha256: str | None = None
+    tools_repo: str | None = None  # snapshots of tools/list: data set, revision, folder, count and hash of its files
+    tools_revision: str | None = None
+    tools_under: str = ""
+    tools_files: int | None = None
+    tools_sha256: str | None = None
 
 
 @dataclass
@@ -207,5 +241,7 @@ class RunConfig:
     run: RunFolderConfig = field(default_factory=RunFolderConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     collection: CollectConfig = field(default_factory=CollectConfig)
-    do: str = "tasks"  # prepare: tasks | manifest
+    graphs: GraphsConfig = field(default_factory=GraphsConfig)
+    source: SourceConfig = field(default_factory=SourceConfig)
+    do: str = "tasks"  # prepare: tasks | manifest | graphs; collect: play | export
     seed: int = 0

@@ -105,6 +105,21 @@ class SplitManifest:
         return tuple(entry.task_id for entry in found if entry.task_id in chosen)
 
 
+def share_by_id(domains: Mapping[str, str], share: float) -> frozenset[str]:
+    """A share of the tasks, chosen by their ids alone and evenly over the domains. `domains`: by task id.
+
+    The choice is that of the ids' hashes: a task keeps its place whatever else is in the set.
+    """
+    by_domain: dict[str, list[str]] = {}
+    for task_id, domain in domains.items():
+        by_domain.setdefault(domain, []).append(task_id)
+    quotas = largest_remainder({name: len(ids) for name, ids in by_domain.items()}, round(share * len(domains)))
+    chosen: set[str] = set()
+    for name, ids in by_domain.items():
+        chosen.update(sorted(ids, key=lambda task_id: hashlib.sha256(task_id.encode()).digest())[: quotas[name]])
+    return frozenset(chosen)
+
+
 def largest_remainder(sizes: Mapping[str, int], total: int) -> dict[str, int]:
     """`total` shared out in proportion to `sizes`; ties go to the earlier name in alphabetical order."""
     whole = sum(sizes.values())

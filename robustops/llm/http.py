@@ -21,6 +21,7 @@ from pydantic import ValidationError
 from robustops.core.errors import ConfigError, PolicyError
 from robustops.llm.backoff import RETRIED_STATUSES, Backoff, parse_retry_after
 from robustops.llm.completion import Message, Reply, Tool
+from robustops.llm.pace import Pace
 from robustops.llm.spend import Price, Spend
 from robustops.llm.wire import ChatReply, request_body
 
@@ -35,7 +36,8 @@ class Endpoint:
     """Where and how to ask.
 
     `url`: up to and including the version, such as http://host:8000/v1; `key_env`: name of the variable with the key.
-    `deadline_s` bounds one reply with its waits and retries, `request_timeout_s` each try.
+    `deadline_s` bounds one reply with its waits and retries, `request_timeout_s` each try. `requests_per_minute`: None
+    sends as soon as a slot is free.
     """
 
     url: str
@@ -44,6 +46,7 @@ class Endpoint:
     request_timeout_s: float = 120.0
     deadline_s: float = 600.0
     concurrency: int = 8
+    requests_per_minute: int | None = None
     backoff: Backoff = field(default_factory=Backoff)
     price: Price = field(default_factory=Price)
     extra: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
@@ -63,6 +66,7 @@ class HttpCompletion:
         self._url = endpoint.url.rstrip("/") + "/chat/completions"
         self._key = _read_key(endpoint.key_env)
         self._slots = asyncio.Semaphore(endpoint.concurrency)
+        self._pace = Pace(endpoint.requests_per_minute, sleep=sleep)
         self._sleep = sleep
         self._rng = rng or random.Random()
         self._http: aiohttp.ClientSession | None = None
@@ -115,6 +119,7 @@ class HttpCompletion:
         for attempt in range(backoff.max_tries):
             try:
                 async with self._slots:
+                    await self._pace.wait()
                     return await self._once(body)
             except _Retryable as error:
                 if attempt + 1 == backoff.max_tries:

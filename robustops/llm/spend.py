@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from robustops.llm.completion import Usage
 
@@ -46,3 +46,7 @@ class Spend:
             reasoning_tokens=self.reasoning_tokens + usage.reasoning_tokens,
             cost_usd=self.cost_usd + price.of(usage),
         )
+
+    def plus(self, other: Spend) -> Spend:
+        """Both together, as of two processes of one run."""
+        return Spend(**{item.name: getattr(self, item.name) + getattr(other, item.name) for item in fields(self)})

@@ -13,7 +13,8 @@ from robustops.core.episode import CheckResult, Episode, FaultEvent, ToolCall, T
 from robustops.core.errors import TableError
 from robustops.core.tables import write_listing
 from robustops.core.task import Case
-from robustops.data.sft import Demonstration, MaskSpan, SftSample, export, load_samples, mask_spans, save_samples
+from robustops.data.sft import MaskSpan, SftSample, load_samples, save_samples
+from robustops.data.supervision import Demonstration, export, mask_spans
 
 OPEN, CLOSE, STOP = 100, 101, 102
 OK = ToolResult(text="{}", observation="{}")
@@ -46,7 +47,10 @@ def episode(*turns: Turn, passed: bool = True, stop: str = "stop", **fields: obj
 
 
 def reasons(*turns: Turn, **fields: object) -> list[tuple[int, int, str]]:
-    return [(s.start, s.end, s.reason) for s in mask_spans(episode(*turns, **fields), call_open_id=OPEN)]
+    return [
+        (s.start, s.end, s.reason)
+        for s in mask_spans(Demonstration(source="run/t", episode=episode(*turns, **fields)), call_open_id=OPEN)
+    ]
 
 
 def rejections(made: Episode) -> list[str]:
