@@ -13,7 +13,7 @@ import torch
 from robustops.agent.policy import Policy
 from robustops.compose.policy import build_engine
 from robustops.compose.progress import progress
-from robustops.compose.scene import Scene, about, build_scene, build_scheduler, identity_of, weights_of
+from robustops.compose.scene import Scene, about, build_scene, build_training_scheduler, identity_of, weights_of
 from robustops.compose.sft import EXPORT
 from robustops.compose.trainer import COMPUTE, build_devices, build_logger
 from robustops.config import GrpoConfig, RunConfig
@@ -114,7 +114,7 @@ def build_callback(
     norm = cast(NormKind, config.reward_norm.kind)
     progress_kind = cast(ProgressKind, config.reward.progress)
     task_ids = list(scene.tasks)
-    scheduler = build_scheduler(config)
+    scheduler = build_training_scheduler(config)
     collector = GroupCollector(
         scene.setup(cast(Policy, engine), temperature=algorithm.temperature),
         scene.tasks,

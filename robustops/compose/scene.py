@@ -20,7 +20,7 @@ from robustops.config import RunConfig
 from robustops.core.errors import ConfigError
 from robustops.core.task import Part, Task
 from robustops.data.task_set import TaskSet
-from robustops.faults.catalogue import CapRange, FaultPolicy, subtypes_of
+from robustops.faults.catalogue import TRAINABLE, CapRange, FaultPolicy, subtypes_of
 from robustops.faults.scheduler import Scheduler
 from robustops.gym.client import HttpGym
 from robustops.gym.embedded import EmbeddedGym
@@ -129,7 +129,18 @@ def build_scheduler(config: RunConfig) -> Scheduler:
             known = ", ".join(allowed) or "none"
             raise ConfigError(f"fault_policy.{key}: {unknown[0]!r} is not in policy {policy.name!r}; it has {known}")
     caps = {name: _cap_range(name, ends) for name, ends in policy.caps.items()}
-    return Scheduler(subtypes=chosen, seed=config.seed, caps=caps)
+    return Scheduler(subtypes=chosen, seed=config.seed, caps=caps, intensity=policy.intensity)
+
+
+def build_training_scheduler(config: RunConfig) -> Scheduler:
+    """Raises ConfigError for a policy with kinds that training must not see."""
+    scheduler = build_scheduler(config)
+    if unseen := [name for name in scheduler.subtypes if name not in TRAINABLE]:
+        raise ConfigError(
+            f"fault_policy={config.fault_policy.name}: {unseen[0]} is for evaluation alone and never trains; "
+            "use fault_policy=train or none"
+        )
+    return scheduler
 
 
 def _cap_range(subtype: str, ends: Sequence[int]) -> CapRange:

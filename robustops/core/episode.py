@@ -40,13 +40,17 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultPlan:
-    """A decided fault: which subtype hits which call, and how often at most. Not what happened."""
+    """A decided fault: which subtype hits which call, and how often at most. Not what happened.
+
+    `intensity`: in [0, 1], how bad each event is; None leaves it to the seed.
+    """
 
     subtype: str
     tool: str
     signature: str  # call_signature(tool, arguments)
     cap: int
     seed: int
+    intensity: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +167,21 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DamagedRow:
+    """A row that was changed beyond what the task authorises. `columns`: of a modified row, those beyond it."""
+
+    gym: str
+    table: str
+    operation: str  # added | removed | modified
+    key: Any
+    columns: tuple[str, ...]
+    severity: str  # LOW | MEDIUM | HIGH
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
+    """`damage`: None where nobody knows what the task authorises."""
+
     case: Case
     turns: tuple[Turn, ...]
     boundary: Verdict | None  # at the continuation boundary (clean: at the start)
@@ -175,6 +193,7 @@ class Episode:
     faults: tuple[FaultEvent, ...] = ()
     plan: FaultPlan | None = None
     wall_s: float = 0.0
+    damage: tuple[DamagedRow, ...] | None = None
 
     @property
     def generated(self) -> tuple[Turn, ...]:

@@ -1,8 +1,8 @@
 """The injector: a Session around a Session that lets one planned fault happen, at most `cap` times.
 
-A call reaches the native session untouched unless it matches the plan's signature and its mechanism finds it eligible
-by arguments, native reply and state; only then an event is consumed and recorded. With no plan, every method hands
-through. Knows no agent and no task.
+A call reaches the native session untouched unless it matches the plan (its signature; for a permanent fault its tool)
+and the mechanism finds it eligible by arguments, native reply and state; only then an event is consumed and recorded.
+With no plan, every method hands through. Knows no agent and no task.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Any
 from robustops.core.episode import FaultEvent, FaultPlan, ToolResult
 from robustops.core.signature import call_signature
 from robustops.core.task import ToolSchema
-from robustops.faults.catalogue import kind_of
-from robustops.faults.mechanism import Attempt, Mechanism
+from robustops.faults.catalogue import Kind, kind_of
+from robustops.faults.mechanism import Attempt, Draw, Mechanism, Origin
+from robustops.faults.mechanisms.interface_drift import SchemaDrift, native_arguments
 from robustops.gym.session import Session
 
 
@@ -30,7 +31,10 @@ class Injection:
 
 
 class Injector:
-    """`num_calls`, `remaining_cap` and `events` continue an episode from a recovery boundary."""
+    """`num_calls`, `remaining_cap` and `events` continue an episode from a recovery boundary.
+
+    `origin`: the state in which the episode began, where `session` is no longer in it.
+    """
 
     def __init__(
         self,
@@ -40,6 +44,7 @@ class Injector:
         num_calls: int = 0,
         remaining_cap: int | None = None,
         events: Sequence[FaultEvent] = (),
+        origin: Origin | None = None,
     ) -> None:
         self.tools: tuple[ToolSchema, ...] = session.tools
         self.plan = plan
@@ -48,11 +53,13 @@ class Injector:
         self.last: Injection | None = None  # of the latest call; None when the native reply was shown
         self._session = session
         self._num_calls = num_calls
-        self._mechanism: Mechanism | None = kind_of(plan.subtype).mechanism if plan is not None else None
+        self._kind: Kind | None = kind_of(plan.subtype) if plan is not None else None
+        self._origin = origin
         self._schemas = {tool.name: tool for tool in session.tools}
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         index, self._num_calls, self.last = self._num_calls, self._num_calls + 1, None
+        await self._note_origin()
         mechanism = self._matching(name, arguments)
         if mechanism is None:
             return await self._session.call(name, arguments)
@@ -60,20 +67,40 @@ class Injector:
             tool=self._schemas[name],
             arguments=arguments,
             hash_before=await self._session.state_hash(),
-            before=await self._session.snapshot() if mechanism.needs_snapshot else None,
+            before=await self._session.snapshot() if "before" in mechanism.needs else None,
+            origin=self._origin,
         )
         if mechanism.executes:
             attempt = await executed(attempt, self._session)
         if not await mechanism.is_eligible(attempt, self._session):
-            return attempt.native if attempt.native is not None else await self._session.call(name, arguments)
-        shown = await mechanism.reply(attempt, self._session, self._rng())
+            return attempt.native if attempt.native is not None else await self._native(mechanism, attempt)
+        shown = await mechanism.reply(attempt, self._session, self._draw())
         await self._record(attempt, shown, index)
         return shown
 
+    async def _native(self, mechanism: Mechanism, attempt: Attempt) -> ToolResult:
+        arguments = attempt.arguments
+        if isinstance(mechanism, SchemaDrift):
+            arguments = native_arguments(attempt.tool, arguments)
+        return await self._session.call(attempt.tool.name, arguments)
+
     def _matching(self, name: str, arguments: Mapping[str, Any]) -> Mechanism | None:
-        if self.plan is None or self.remaining_cap <= 0 or name not in self._schemas:
+        if self.plan is None or self._kind is None or self.remaining_cap <= 0 or name not in self._schemas:
             return None
-        return self._mechanism if call_signature(name, arguments) == self.plan.signature else None
+        if self._kind.is_permanent:
+            is_hit = name == self.plan.tool
+        else:
+            is_hit = call_signature(name, arguments) == self.plan.signature
+        return self._kind.mechanism if is_hit else None
+
+    async def _note_origin(self) -> None:
+        """Before anything is changed or restored, for the mechanisms that look back."""
+        if self._origin is None and self._kind is not None and "origin" in self._kind.mechanism.needs:
+            self._origin = Origin(database=await self._session.snapshot(), state_hash=await self._session.state_hash())
+
+    def _draw(self) -> Draw:
+        assert self.plan is not None
+        return Draw(rng=self._rng(), intensity=self.plan.intensity)
 
     def _rng(self) -> Random:
         """One generator per event, so that a checkpoint need not carry a generator's state."""
@@ -102,6 +129,7 @@ class Injector:
         return await self._session.snapshot()
 
     async def restore(self, snapshot: bytes) -> None:
+        await self._note_origin()
         await self._session.restore(snapshot)
 
     async def state_hash(self) -> str:
@@ -121,6 +149,7 @@ async def executed(attempt: Attempt, session: Session) -> Attempt:
         native=native,
         hash_after=await session.state_hash(),
         before=attempt.before,
+        origin=attempt.origin,
     )
 
 

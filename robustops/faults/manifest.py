@@ -19,6 +19,7 @@ from robustops.faults.catalogue import KINDS
 
 KIND = "fault_manifest"
 _PLAN_FIELDS = {"subtype": str, "tool": str, "signature": str, "cap": int, "seed": int}
+_INTENSITY = "intensity"  # only in rows of a run that fixed it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +54,15 @@ def manifest_rows(
     rows: list[dict[str, Any]] = []
     for key in sorted(plans):
         plan = plans[key]
-        fault = {name: getattr(plan, name) for name in _PLAN_FIELDS} if plan is not None else None
+        fault = _fault(plan) if plan is not None else None
         reason = "" if fault else (reasons or {}).get(key, "no_opportunity")
         rows.append({"case": key, "fault": fault, "reason": reason})
     return rows
+
+
+def _fault(plan: FaultPlan) -> dict[str, Any]:
+    fault = {name: getattr(plan, name) for name in _PLAN_FIELDS}
+    return fault if plan.intensity is None else {**fault, _INTENSITY: plan.intensity}
 
 
 def write_manifest(
@@ -104,7 +110,7 @@ def read_manifest(path: Path, *, split: str, task_ids: Collection[str]) -> Manif
 def _plan(fault: Any, where: str) -> FaultPlan | None:
     if fault is None:
         return None
-    if not isinstance(fault, dict) or set(fault) != set(_PLAN_FIELDS):
+    if not isinstance(fault, dict) or set(fault) - {_INTENSITY} != set(_PLAN_FIELDS):
         raise ManifestError(f"{where}: 'fault' must hold exactly {', '.join(_PLAN_FIELDS)}; got {fault!r}")
     for name, kind in _PLAN_FIELDS.items():
         if type(fault[name]) is not kind:
@@ -113,4 +119,7 @@ def _plan(fault: Any, where: str) -> FaultPlan | None:
         raise ManifestError(f"{where}: unknown fault subtype {fault['subtype']!r}; expected one of {', '.join(KINDS)}")
     if fault["cap"] < 1:
         raise ManifestError(f"{where}: fault.cap: expected at least 1, got {fault['cap']}")
+    intensity = fault.get(_INTENSITY)
+    if intensity is not None and not (isinstance(intensity, int | float) and 0 <= intensity <= 1):
+        raise ManifestError(f"{where}: fault.intensity: expected a number from 0 to 1, got {intensity!r}")
     return FaultPlan(**fault)

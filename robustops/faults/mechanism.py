@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from robustops.core.episode import ToolResult
 from robustops.core.task import ToolSchema
 from robustops.gym.session import Session
 
-Family = Literal["not_executed", "incomplete_read", "reply_mixup", "unknown_commit", "ignored_filter"]
+Option = TypeVar("Option")
+Family = Literal[
+    "not_executed",
+    "incomplete_read",
+    "reply_mixup",
+    "unknown_commit",
+    "ignored_filter",
+    "stale_state",
+    "false_ack",
+    "lasting_outage",
+    "interface_drift",
+]
+Need = Literal["before", "origin"]  # snapshots: of just before the call, of the episode's beginning
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """The databases as they were when the episode began."""
+
+    database: bytes
+    state_hash: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
     """A call on its way. `native` and `hash_after` are unset where the mechanism stops the call before it runs.
 
-    `before`: a snapshot taken before the call, only for mechanisms that need one.
+    `before`: a snapshot taken before the call, `origin`: of the beginning; only for mechanisms that need one.
     """
 
     tool: ToolSchema
@@ -28,6 +47,7 @@ class Attempt:
     native: ToolResult | None = None
     hash_after: str = ""
     before: bytes | None = None
+    origin: Origin | None = None
 
     @property
     def is_read(self) -> bool:
@@ -48,49 +68,39 @@ class Attempt:
         return all(name in self.arguments for name in required_names(self.tool))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draw:
+    """The free choices of one event. `intensity` in [0, 1] settles how bad each is; None leaves it to `rng`."""
+
+    rng: Random
+    intensity: float | None = None
+
+    def amount(self, *, mild: int, severe: int) -> int:
+        """A whole number from `mild` (intensity 0) to `severe` (intensity 1), both included, either being larger."""
+        if self.intensity is None:
+            return self.rng.randint(min(mild, severe), max(mild, severe))
+        return mild + round(self.intensity * (severe - mild))
+
+    def degree(self, options: Sequence[Option], *, badness: Callable[[Option], int]) -> Option:
+        """One of several, the least bad at intensity 0 and the worst at 1."""
+        if self.intensity is None:
+            return self.rng.choice(options)
+        return sorted(options, key=badness)[round(self.intensity * (len(options) - 1))]
+
+
 class Mechanism(Protocol):
     """One subtype. Stateless: the injector holds caps and draws the seed."""
 
     subtype: str
     executes: bool  # False: the call never reaches the tools
-    needs_snapshot: bool
+    needs: frozenset[Need]
 
     async def is_eligible(self, attempt: Attempt, session: Session) -> bool:
         """Judge by arguments, native reply and state alone; leaves the session as it is."""
 
-    async def reply(self, attempt: Attempt, session: Session, rng: Random) -> ToolResult:
+    async def reply(self, attempt: Attempt, session: Session, draw: Draw) -> ToolResult:
         """What is shown instead. Called only for an eligible attempt."""
 
 
 def required_names(tool: ToolSchema) -> tuple[str, ...]:
     return tuple(str(name) for name in tool.input_schema.get("required") or ())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListReply:
-    """A reply that is an array of records, or an object around exactly one such array (`key`)."""
-
-    rows: tuple[Any, ...]
-    key: str | None
-    whole: Any
-
-
-def parsed(reply: ToolResult | None) -> Any:
-    """The reply's text as JSON, or None."""
-    if reply is None:
-        return None
-    try:
-        return json.loads(reply.text)
-    except json.JSONDecodeError:
-        return None
-
-
-def list_reply(reply: ToolResult | None) -> ListReply | None:
-    value = parsed(reply)
-    if isinstance(value, list):
-        return ListReply(rows=tuple(value), key=None, whole=value)
-    if isinstance(value, dict):
-        keys = [key for key, inner in value.items() if isinstance(inner, list)]
-        if len(keys) == 1:
-            return ListReply(rows=tuple(value[keys[0]]), key=keys[0], whole=value)
-    return None

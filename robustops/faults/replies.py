@@ -10,6 +10,9 @@ test the keys (`executed`, `incomplete`, `error`), not the sentences.
     swapped_reply            a well-formed object, but of another identity
     lost_ack                 {"error": "timeout: ..."}              isError; no "executed": the outcome is unknown
     dropped_filter           a longer array than was asked for, no flag
+    stale_read, silent_noop  what the tool itself said: of an older state, of a write that is not there
+    permanent_outage         {"error": ..., "executed": false}            isError
+    schema_drift             {"error": ..., "executed": false, "renamed": {old: new}}   isError
 """
 
 from __future__ import annotations
@@ -27,11 +30,18 @@ FIXED_REPLIES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "throttled": {"error": "rate limited: the call was not executed", "executed": False, "retry_after_s": 1},
         "unavailable": {"error": "service unavailable: the call was not executed", "executed": False},
+        "permanent_outage": {"error": "out of service for good: the call was not executed", "executed": False},
         "lost_ack": TIMEOUT,
         "timeout_not_committed": TIMEOUT,
     }
 )
 INCOMPLETE_KEY, RETURNED_KEY, ITEMS_KEY = "incomplete", "returned", "items"
+
+
+def renamed_error(old: str, new: str) -> dict[str, Any]:
+    """What a tool says of a parameter that it no longer knows."""
+    text = f"unknown parameter {old}: it is now called {new}; the call was not executed"
+    return {"error": text, "executed": False, "renamed": {old: new}}
 
 
 def fixed_reply(subtype: str, *, executed: bool) -> ToolResult:

@@ -16,6 +16,7 @@ from typing import Any
 from robustops.core.episode import FaultPlan
 from robustops.core.task import Task
 from robustops.faults.catalogue import CapRange, kind_of
+from robustops.faults.mechanism import Draw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,17 +49,23 @@ class Choice:
 
 @dataclass(slots=True)
 class Scheduler:
-    """`caps` replaces the ranges of the catalogue, per subtype."""
+    """`caps` replaces the ranges of the catalogue, per subtype. `intensity` in [0, 1] settles caps and doses of all.
+
+    Raises ValueError for an unknown subtype or an intensity outside its range.
+    """
 
     subtypes: tuple[str, ...]
     seed: int
     caps: Mapping[str, CapRange] = field(default_factory=dict)
+    intensity: float | None = None
     _counts: Counter[str] = field(default_factory=Counter)
     _strata: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         for subtype in (*self.subtypes, *self.caps):
             kind_of(subtype)
+        if self.intensity is not None and not 0 <= self.intensity <= 1:
+            raise ValueError(f"fault intensity: got {self.intensity}, expected 0 to 1")
 
     def choose(self, opportunities: Sequence[Opportunity], *, case_key: str, stratum: Stratum) -> Choice | None:
         """One plan, or None without an eligible call. Equal seed, counts, key and opportunities: equal plan."""
@@ -75,8 +82,9 @@ class Scheduler:
             subtype=subtype,
             tool=chosen.tool,
             signature=chosen.signature,
-            cap=rng.randint(caps.low, caps.high),
+            cap=Draw(rng=rng, intensity=self.intensity).amount(mild=caps.low, severe=caps.high),
             seed=rng.getrandbits(31),
+            intensity=self.intensity,
         )
         return Choice(opportunity=chosen, plan=plan)
 

@@ -15,6 +15,7 @@ from robustops.core.episode import Episode, FaultPlan
 from robustops.core.errors import GymError
 from robustops.core.tables import EpisodeRow
 from robustops.core.task import Case, Condition, Task
+from robustops.faults.catalogue import tag_table
 from robustops.faults.manifest import Manifest, manifest_key, write_manifest
 from robustops.faults.scheduler import Scheduler, Stratum
 from robustops.rollout.boundary import Breaker
@@ -87,7 +88,8 @@ class Evaluation:
         sha = identity.manifest_sha
         if self.manifest is None and any(case.condition == "fault" for case in cases):
             sha = self._freeze_own(folder.written())
-        return folder.finish(self.tasks, manifest_sha=sha, about=self.about)
+        about = {**self.about, "fault_kinds": tag_table()}
+        return folder.finish(self.tasks, manifest_sha=sha, about=about)
 
     def _plans(self, cases: Sequence[Case]) -> dict[str, FaultPlan | None]:
         fault_cases = [case for case in cases if case.condition == "fault"]

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from robustops.core.episode import Checkpoint, FaultPlan, ToolResult, Turn
 from robustops.core.errors import GymError
 from robustops.core.signature import call_signature
+from robustops.faults.catalogue import kind_of
 from robustops.faults.injector import Injector, eligible_subtypes
-from robustops.faults.mechanism import Attempt
+from robustops.faults.mechanism import Attempt, Origin
 from robustops.faults.scheduler import Opportunity
 from robustops.gym.session import Session
 from robustops.rollout.play import Hooks
@@ -28,21 +29,29 @@ class ReplayRefused(GymError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """One opportunity with what is needed to go back to it: the checkpoint before the call and the clean turn."""
+    """One opportunity with what is needed to go back to it: the checkpoint before the call and the clean turn.
+
+    `origin`: the state in which the episode began.
+    """
 
     opportunity: Opportunity
     checkpoint: Checkpoint
     clean: Turn
+    origin: Origin
 
 
 class Scout(Hooks):
-    """Watches one clean pass. Of several equal calls only the first is kept: a manifest strikes the first one too."""
+    """Watches one clean pass. Of several equal calls only the first is kept: a manifest strikes the first one too.
+
+    For a permanent fault all calls of a tool are equal.
+    """
 
     def __init__(self, subtypes: Sequence[str]) -> None:
         self.sightings: list[Sighting] = []
         self._subtypes = tuple(subtypes)
         self._seen: set[tuple[str, str]] = set()
         self._before: Checkpoint | None = None
+        self._origin: Origin | None = None
 
     async def before_call(self, session: Session, turns: tuple[Turn, ...]) -> None:
         keys = [key for key in map(read_key, turns) if key is not None]
@@ -53,10 +62,12 @@ class Scout(Hooks):
             read_history=tuple((key.signature, key.observation_sha, key.state_hash) for key in keys),
             state_hash=await session.state_hash(),
         )
+        if self._origin is None:
+            self._origin = Origin(database=self._before.database, state_hash=self._before.state_hash)
 
     async def after_call(self, session: Session, turn: Turn) -> None:
         before, tool = self._before, next((t for t in session.tools if turn.call and t.name == turn.call.name), None)
-        if before is None or tool is None or turn.call is None:
+        if before is None or tool is None or turn.call is None or self._origin is None:
             return
         attempt = Attempt(
             tool=tool,
@@ -65,14 +76,17 @@ class Scout(Hooks):
             native=turn.native,
             hash_after=turn.hash_after,
             before=before.database,
+            origin=self._origin,
         )
         signature = call_signature(turn.call.name, turn.call.arguments)
-        new = [subtype for subtype in self._subtypes if (subtype, signature) not in self._seen]
+        targets = {subtype: tool.name if kind_of(subtype).is_permanent else signature for subtype in self._subtypes}
+        new = [subtype for subtype in self._subtypes if (subtype, targets[subtype]) not in self._seen]
         found = await eligible_subtypes(attempt, session, new)
         if found:
-            self._seen |= {(subtype, signature) for subtype in found}
+            self._seen |= {(subtype, targets[subtype]) for subtype in found}
             offer = Opportunity(position=len(self.sightings), tool=tool.name, signature=signature, subtypes=found)
-            self.sightings.append(Sighting(opportunity=offer, checkpoint=before, clean=turn))
+            sighting = Sighting(opportunity=offer, checkpoint=before, clean=turn, origin=self._origin)
+            self.sightings.append(sighting)
 
 
 async def strike(session: Session, sighting: Sighting, plan: FaultPlan) -> Checkpoint:
@@ -90,7 +104,7 @@ async def strike(session: Session, sighting: Sighting, plan: FaultPlan) -> Check
     _require_equal("state after the call", clean.hash_after, await session.state_hash())
     await _restore(session, checkpoint)
     num_calls = sum(turn.call is not None for turn in checkpoint.turns[:-1])
-    injector = Injector(session, plan, num_calls=num_calls)
+    injector = Injector(session, plan, num_calls=num_calls, origin=sighting.origin)
     shown = await injector.call(call.name, call.arguments)
     if injector.last is None:
         raise ReplayRefused(f"{plan.subtype}: the replayed call {plan.signature} is no longer eligible")

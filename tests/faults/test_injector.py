@@ -6,21 +6,16 @@ from typing import Any
 
 import pytest
 from desk_gym import DeskSession
+from fault_laws import Call, plan_for, play_by_the_laws
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robustops.core.episode import FaultPlan
-from robustops.core.signature import call_signature
 from robustops.faults.catalogue import KINDS
 from robustops.faults.injector import Injector
+from robustops.faults.mechanism import Origin
 
 LIST_ACME = ("list_cases", {"account_id": 1})
 CREATE = ("create_case", {"account_id": 1, "title": "new"})
-
-
-def plan_for(subtype: str, call: tuple[str, dict[str, Any]], *, cap: int = 1, seed: int = 3) -> FaultPlan:
-    name, arguments = call
-    return FaultPlan(subtype=subtype, tool=name, signature=call_signature(name, arguments), cap=cap, seed=seed)
 
 
 def injector_for(subtype: str, call: tuple[str, dict[str, Any]], **kwargs: int) -> tuple[DeskSession, Injector]:
@@ -227,44 +222,14 @@ def test_without_a_plan_the_wrapped_session_is_byte_identical(calls: list[tuple[
     subtype=st.sampled_from(sorted(KINDS)),
     cap=st.integers(1, 3),
     seed=st.integers(0, 2**31),
+    intensity=st.none() | st.floats(0, 1),
 )
 @settings(max_examples=200, deadline=None)
 def test_invariants_over_random_calls(
-    calls: list[tuple[str, dict[str, Any]]], target: int, subtype: str, cap: int, seed: int
+    calls: list[Call], target: int, subtype: str, cap: int, seed: int, intensity: float | None
 ) -> None:
-    async def scenario() -> None:
-        session = DeskSession()
-        plan = plan_for(subtype, calls[target % len(calls)], cap=cap, seed=seed)
-        injector = Injector(session, plan)
-        for index, (name, arguments) in enumerate(calls):
-            twin = DeskSession()  # the same state, played clean
-            await twin.restore(await session.snapshot())
-            before = await session.state_hash()
-            shown, native = await injector.call(name, arguments), await twin.call(name, arguments)
-            after, clean = await session.state_hash(), await twin.state_hash()
-            if injector.last is None:
-                assert (shown, after) == (native, clean)
-                continue
-            event = injector.last.event
-            assert (event.call_index, event.hash_before, event.hash_after) == (index, before, after)
-            assert call_signature(name, arguments) == plan.signature
-            if subtype == "lost_ack":
-                assert not native.is_error
-                assert before != after == clean
-            else:
-                assert before == after
-            if subtype in ("throttled", "unavailable", "timeout_not_committed"):
-                assert not shown.executed
-            else:
-                assert injector.last.native == native
-            assert shown.text != native.text
-        assert len(injector.events) <= cap
-        assert injector.remaining_cap == cap - len(injector.events)
-        assert [event.remaining_cap for event in injector.events] == list(
-            range(cap - 1, cap - 1 - len(injector.events), -1)
-        )
-
-    asyncio.run(scenario())
+    plan = plan_for(subtype, calls[target % len(calls)], cap=cap, seed=seed, intensity=intensity)
+    asyncio.run(play_by_the_laws(DeskSession(), DeskSession(), plan, calls))
 
 
 @given(calls=SEQUENCES, subtype=st.sampled_from(sorted(KINDS)), cut=st.integers(0, 8), seed=st.integers(0, 2**31))
@@ -283,6 +248,7 @@ def test_an_injector_continued_from_a_checkpoint_shows_the_same(
             second_session,
             plan,
             num_calls=len(shown),
+            origin=Origin(database=await DeskSession().snapshot(), state_hash=await DeskSession().state_hash()),
             remaining_cap=first.remaining_cap,
             events=first.events,
         )

@@ -119,7 +119,8 @@ def test_policies_split_the_families_as_documented() -> None:
         "lost_ack",
     }
     assert set(subtypes_of("all")) == {*subtypes_of("train"), "dropped_filter"}
-    assert set(KINDS) - set(subtypes_of("all")) == {"timeout_not_committed"}
+    assert set(subtypes_of("stress")) == {"stale_read", "silent_noop", "permanent_outage", "schema_drift"}
+    assert set(KINDS) - set(subtypes_of("all")) - set(subtypes_of("stress")) == {"timeout_not_committed"}
 
 
 def test_unknown_names_are_refused() -> None:

@@ -6,13 +6,22 @@ Held out of training: it measures whether recovery transfers.
 from __future__ import annotations
 
 import json
-from random import Random
 
 from robustops.core.episode import ToolResult
-from robustops.faults.mechanism import Attempt, list_reply, required_names
+from robustops.faults.mechanism import Attempt, Draw, Need, required_names
+from robustops.faults.probe import probe
+from robustops.faults.shapes import list_reply
 from robustops.gym.session import Session
 
-NOT_FILTERS = frozenset({"limit", "page", "page_size", "offset", "cursor", "_top", "_skip", "_select", "_orderby"})
+# Arguments that page, sort or shape a list; without them a reply is longer, too, but no filter was ignored.
+NOT_FILTERS = frozenset(
+    {
+        *("limit", "page", "page_size", "pageSize", "maxResults", "max_results", "offset", "cursor"),
+        *("pageToken", "page_token", "syncToken", "top", "skip", "_top", "_skip"),
+        *("fields", "select", "_select", "expand", "_expand"),
+        *("order_by", "orderBy", "orderby", "_orderby", "order_direction", "sort"),
+    }
+)
 
 
 class DroppedFilter:
@@ -20,13 +29,13 @@ class DroppedFilter:
 
     subtype = "dropped_filter"
     executes = True
-    needs_snapshot = True
+    needs: frozenset[Need] = frozenset({"before"})
 
     async def is_eligible(self, attempt: Attempt, session: Session) -> bool:
         return bool(await self._broader(attempt, session))
 
-    async def reply(self, attempt: Attempt, session: Session, rng: Random) -> ToolResult:
-        return rng.choice(await self._broader(attempt, session))
+    async def reply(self, attempt: Attempt, session: Session, draw: Draw) -> ToolResult:
+        return draw.degree(await self._broader(attempt, session), badness=_num_rows)
 
     async def _broader(self, attempt: Attempt, session: Session) -> list[ToolResult]:
         """Replies with strictly more rows, all native ones among them, for each filter that can be left out."""
@@ -38,19 +47,17 @@ class DroppedFilter:
         for name in sorted(attempt.arguments):
             if name in fixed or attempt.arguments[name] is None:
                 continue
-            reply = await self._probe({k: v for k, v in attempt.arguments.items() if k != name}, attempt, session)
+            without = {other: value for other, value in attempt.arguments.items() if other != name}
+            reply = await probe(without, attempt, session)
             broader = list_reply(reply)
             if reply is not None and broader is not None and _contains(broader.rows, native.rows):
                 found.append(reply)
         return found
 
-    async def _probe(self, arguments: dict[str, object], attempt: Attempt, session: Session) -> ToolResult | None:
-        reply = await session.call(attempt.tool.name, arguments)
-        if await session.state_hash() != attempt.hash_after:  # no read after all: take it back
-            assert attempt.before is not None
-            await session.restore(attempt.before)
-            return None
-        return None if reply.is_error else reply
+
+def _num_rows(reply: ToolResult) -> int:
+    found = list_reply(reply)
+    return len(found.rows) if found is not None else 0
 
 
 def _contains(broader: tuple[object, ...], native: tuple[object, ...]) -> bool:

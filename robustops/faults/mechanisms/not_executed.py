@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from random import Random
-
 from robustops.core.episode import ToolResult
-from robustops.faults.mechanism import Attempt
+from robustops.faults.mechanism import Attempt, Draw, Need
 from robustops.faults.replies import fixed_reply
 from robustops.gym.session import Session
 
@@ -14,7 +12,7 @@ class Rejected:
     """`throttled` and `unavailable` differ only in what they say."""
 
     executes = False
-    needs_snapshot = False
+    needs: frozenset[Need] = frozenset()
 
     def __init__(self, subtype: str) -> None:
         self.subtype = subtype
@@ -23,5 +21,5 @@ class Rejected:
         """Any call that the tool would have looked at: without its required arguments it fails by itself."""
         return attempt.has_required_arguments
 
-    async def reply(self, attempt: Attempt, session: Session, rng: Random) -> ToolResult:
+    async def reply(self, attempt: Attempt, session: Session, draw: Draw) -> ToolResult:
         return fixed_reply(self.subtype, executed=False)

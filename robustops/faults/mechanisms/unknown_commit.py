@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from random import Random
-
 from robustops.core.episode import ToolResult
-from robustops.faults.mechanism import Attempt
+from robustops.faults.mechanism import Attempt, Draw, Need
 from robustops.faults.replies import fixed_reply
 from robustops.gym.session import Session
 
@@ -15,12 +13,12 @@ class LostAck:
 
     subtype = "lost_ack"
     executes = True
-    needs_snapshot = False
+    needs: frozenset[Need] = frozenset()
 
     async def is_eligible(self, attempt: Attempt, session: Session) -> bool:
         return attempt.is_write
 
-    async def reply(self, attempt: Attempt, session: Session, rng: Random) -> ToolResult:
+    async def reply(self, attempt: Attempt, session: Session, draw: Draw) -> ToolResult:
         return fixed_reply(self.subtype, executed=True)
 
 
@@ -29,12 +27,12 @@ class TimeoutNotCommitted:
 
     subtype = "timeout_not_committed"
     executes = True
-    needs_snapshot = True
+    needs: frozenset[Need] = frozenset({"before"})
 
     async def is_eligible(self, attempt: Attempt, session: Session) -> bool:
         return attempt.is_write
 
-    async def reply(self, attempt: Attempt, session: Session, rng: Random) -> ToolResult:
+    async def reply(self, attempt: Attempt, session: Session, draw: Draw) -> ToolResult:
         """Takes the write back: only a write that did succeed shows that there was one to lose."""
         assert attempt.before is not None
         await session.restore(attempt.before)
