@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 from robustops.compose.policy import build_policy
 from robustops.compose.progress import progress
+from robustops.compose.public_data import export_rows, prepare_public
 from robustops.compose.scene import Scene, build_scene, build_scheduler
 from robustops.compose.tasks import make_task_set, open_task_set
 from robustops.config import RunConfig
 from robustops.core.episode import FaultPlan
-from robustops.core.errors import SplitError
+from robustops.core.errors import ConfigError, SplitError
 from robustops.core.task import Part
 from robustops.faults.manifest import write_manifest
 from robustops.rollout.evaluate import Progress, freeze
@@ -23,13 +25,21 @@ MANIFEST = "manifest.jsonl"
 
 
 def run(config: RunConfig, folder: Path) -> None:
-    """Make the task set of `split`, or with do=manifest a fault manifest in `folder`."""
-    if config.do == "manifest":
-        make_manifest(config, folder)
+    """Do what `do` names; files go to `folder`, task sets to `split.root`."""
+    if config.do not in JOBS:
+        raise ConfigError(f"do: got {config.do!r}, prepare knows {', '.join(JOBS)}")
+    JOBS[config.do](config, folder)
+
+
+def make_tasks(config: RunConfig, folder: Path) -> None:
+    """Make the task set of `split` from `source`."""
+    if config.source.kind != "synthetic":
+        prepare_public(config)
         return
     if config.split.name != "synthetic":
         raise SplitError(
-            f"split={config.split.name}: only the synthetic task set can be made here; use split=synthetic"
+            f"split={config.split.name}: its tasks are not generated; say where they come from: "
+            "source=agentrelbench, source=hub, or source=local source.path=FOLDER"
         )
     make_task_set(config, Path(config.split.root).expanduser().absolute())
     open_task_set(config)
@@ -68,3 +78,10 @@ async def _freeze(scene: Scene) -> dict[str, FaultPlan | None]:
             )
         finally:
             await scene.close()
+
+
+JOBS: Mapping[str, Callable[[RunConfig, Path], None]] = {
+    "tasks": make_tasks,
+    "manifest": make_manifest,
+    "export": export_rows,
+}

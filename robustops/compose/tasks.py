@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -13,6 +15,7 @@ from robustops.core.tables import read_listing
 from robustops.core.task import Part, Task, ToolMode
 from robustops.data.synth.generate import generate
 from robustops.data.task_set import COMMITTED_SPLIT, TaskSet
+from robustops.data.tasks import domains_of
 from robustops.data.tool_modes import with_distractors
 from robustops.gym.session import Gym
 
@@ -70,8 +73,16 @@ def select_tasks(config: RunConfig, tasks: TaskSet, part: Part, gym: Gym) -> dic
     mode = cast(ToolMode, config.tool_mode.name)
     if mode == "oracle":
         return {task.task_id: task for task in loaded}
-    names = asyncio.run(_catalogues(gym, {task.domain for task in loaded}))
-    return {task.task_id: with_distractors(task, mode, names[task.domain]) for task in loaded}
+    names = asyncio.run(_catalogues(gym, {domain for task in loaded for domain in domains_of(task)}))
+    return {task.task_id: in_mode(task, mode, tasks, names) for task in loaded}
+
+
+def in_mode(task: Task, mode: ToolMode, tasks: TaskSet, names: Mapping[str, Sequence[str]]) -> Task:
+    """With the tools that the source offers in this mode, else with distractors drawn from the task's own domains."""
+    own = tasks.tool_modes.get((task.task_id, mode))
+    if own is not None:
+        return replace(task, tools=own, tool_mode=mode)
+    return with_distractors(task, mode, [name for domain in domains_of(task) for name in names[domain]])
 
 
 async def _catalogues(gym: Gym, domains: set[str]) -> dict[str, list[str]]:

@@ -164,9 +164,6 @@ def check_values(config: RunConfig) -> None:
     intensity = config.fault_policy.intensity
     if intensity is not None and not 0 <= intensity <= 1:
         raise ConfigError(f"fault_policy.intensity: got {intensity}, expected 0 to 1")
-    intensity = config.fault_policy.intensity
-    if intensity is not None and not 0 <= intensity <= 1:
-        raise ConfigError(f"fault_policy.intensity: got {intensity}, expected 0 to 1")
     if isinstance(algorithm, GrpoConfig) and not algorithm.clean_groups + algorithm.fault_groups:
         raise ConfigError("algorithm.clean_groups and algorithm.fault_groups: got 0 and 0, expected one group or more")
     check_collection(config.collection)

@@ -104,7 +104,6 @@ class FaultPolicyConfig:
     manifest: str | None = None  # a frozen assignment, for evaluation
     caps: dict[str, list[int]] = field(default_factory=dict)  # subtype: [least, most] repetitions
     intensity: float | None = None  # 0 to 1 settles caps and doses of all faults; None: drawn for each
-    intensity: float | None = None  # 0 to 1 settles caps and doses of all faults; None: drawn for each
 
 
 @dataclass

@@ -1,32 +1,36 @@
 """A task set on disk in, its parts out: split manifest, tasks, check graphs, plans.
 
-`<root>/{split.jsonl, graphs.jsonl, plans.jsonl, tasks/*.json, seeds/*.sql}`. Graphs and plans are kept apart from the
-tasks because no policy may see them.
+`<root>/{split.jsonl, graphs.jsonl, plans.jsonl, tasks/*.json, seeds/*.sql}`, and for public data `tool_modes.jsonl`.
+Graphs and plans are kept apart from the tasks because no policy may see them.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from robustops.agent.plan import Plan, load_plan
 from robustops.core.errors import SplitError, TaskError
 from robustops.core.tables import read_listing
-from robustops.core.task import CheckGraph, Task
+from robustops.core.task import CheckGraph, Task, ToolMode
 from robustops.data.splits import SplitManifest, task_sha256
 from robustops.data.tasks import load_task
 
 COMMITTED_SPLIT = Path(__file__).resolve().parents[1] / "assets" / "splits" / "synthetic.jsonl"
+TOOL_MODES = "tool_modes.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSet:
+    """`tool_modes`: the tools that the source itself offers in a wider mode, by task and mode."""
+
     root: Path
     split: SplitManifest
     graphs: Mapping[str, CheckGraph]
     plans: Mapping[str, Plan]
+    tool_modes: Mapping[tuple[str, ToolMode], tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, root: Path, *, split: Path | None = None) -> TaskSet:
@@ -41,6 +45,7 @@ class TaskSet:
             split=SplitManifest.load(split or root / "split.jsonl"),
             graphs=load_graphs(root / "graphs.jsonl"),
             plans=load_plans(root / "plans.jsonl"),
+            tool_modes=load_tool_modes(root / TOOL_MODES),
         )
 
     def task(self, task_id: str) -> Task:
@@ -84,3 +89,9 @@ def load_plans(path: Path) -> dict[str, Plan]:
     """Plans by task. Raises TaskError naming the task whose plan is broken."""
     plans = [load_plan(row) for row in read_listing(path, kind="plans")[1]]
     return {plan.task_id: plan for plan in plans}
+
+
+def load_tool_modes(path: Path) -> dict[tuple[str, ToolMode], tuple[str, ...]]:
+    """A set without the file has no modes of its own: distractors are drawn."""
+    rows = read_listing(path, kind="tool_modes")[1] if path.is_file() else []
+    return {(row["task_id"], row["mode"]): tuple(row["tools"]) for row in rows}

@@ -54,7 +54,7 @@ def load_rows(path: Path, *, seed_root: Path, tool_mode: ToolMode = "oracle") ->
     Raises TaskError for a row that is not a task, or an id that comes twice.
     """
     tasks: dict[str, Task] = {}
-    for number, row in enumerate(_rows(path), start=1):
+    for number, row in enumerate(load_values(path), start=1):
         where = f"{path}: row {number}"
         task = read_task(row, where=where, task_id="", seed_root=seed_root, tool_mode=tool_mode)
         if task.task_id in tasks:
@@ -91,6 +91,11 @@ def read_task(
     )
 
 
+def domains_of(task: Task) -> tuple[str, ...]:
+    """The domains of a task's servers, in the task's order; a hybrid task has several."""
+    return tuple(dict.fromkeys(DOMAIN_OF_SERVER.get(server.name, server.name) for server in task.servers))
+
+
 def _servers(wire: TaskWire) -> tuple[GymServer, ...]:
     return tuple(
         GymServer(
@@ -124,7 +129,8 @@ def _domain(server_names: list[str]) -> str:
     return DOMAIN_OF_SERVER.get(server_names[0], server_names[0])
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
+def load_values(path: Path) -> list[dict[str, Any]]:
+    """The rows of a data-set file as they are. Raises TaskError for a file that is neither Parquet nor JSON Lines."""
     if not path.is_file():
         raise TaskError(f"{path}: no such data-set file")
     if path.suffix == ".jsonl":
