@@ -13,7 +13,7 @@ from robustops.core.episode import ToolResult
 from robustops.core.task import ToolSchema
 from robustops.gym.databases import Databases, Refusal
 from robustops.gym.engine import NOTHING_SHOWN, envelope
-from robustops.gym.wire import CLOCK_HEADER, DATABASE_HEADER, EXTENSION, PROTOCOL_VERSION
+from robustops.gym.wire import CLOCK_HEADER, DATABASE_HEADER, PROTOCOL_VERSION
 
 INVALID_PARAMS = -32602
 
@@ -74,7 +74,10 @@ def _num_writes(text: str) -> int:
 
 
 class RpcEndpoint:
-    def __init__(self, databases: Databases) -> None:
+    """`experimental`: what the handshake tells of abilities beyond the protocol."""
+
+    def __init__(self, databases: Databases, experimental: Mapping[str, Any]) -> None:
+        self._experimental = dict(experimental)
         self._caller = ToolCaller(databases)
         domain = databases.toolbox.domain
         self._server_name = domain.servers[0]
@@ -97,7 +100,9 @@ class RpcEndpoint:
         return rpc_answer(rpc.id, json.dumps({"error": f"Method not found: {rpc.method}"}))
 
     def _initialized(self) -> dict[str, Any]:
-        capabilities = {"tools": {}, "logging": {}, "prompts": {}, "resources": {}, "experimental": EXTENSION}
+        capabilities: dict[str, Any] = {"tools": {}, "logging": {}, "prompts": {}, "resources": {}}
+        if self._experimental:
+            capabilities["experimental"] = self._experimental
         return {
             "protocolVersion": PROTOCOL_VERSION,
             "capabilities": capabilities,

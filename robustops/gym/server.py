@@ -26,7 +26,7 @@ from robustops.gym.public import BY_DOMAIN
 from robustops.gym.rpc import RpcEndpoint
 from robustops.gym.seeds import SeedStore
 from robustops.gym.stream import StreamEndpoint
-from robustops.gym.wire import DATABASE_HEADER
+from robustops.gym.wire import DATABASE_HEADER, EXTENSION
 
 logger = logging.getLogger(__name__)
 
@@ -62,11 +62,13 @@ def make_app(
     max_body_bytes: int = MAX_BODY_BYTES,
     max_idle_s: float = MAX_IDLE_S,
     token: str | None = None,
+    extended: bool = True,
     seeds: SeedStore | None = None,
 ) -> web.Application:
     """`seeds`: loaded seeds to share with other applications. Raises ValueError, listing the domains there are.
 
     `token`: a bearer token that every request but /health must carry. `max_idle_s`: unused databases go after that.
+    `extended`: False leaves out what the benchmark's containers do not have.
     """
     databases = Databases(load_toolbox(domain), max_databases=max_databases, seeds=seeds)
     app = web.Application(client_max_size=max_body_bytes, middlewares=[guard(token), _refusals])
@@ -81,9 +83,10 @@ def make_app(
     app.router.add_get("/api/database-state", routes.state)
     app.router.add_get("/api/schema", routes.schema)
     app.router.add_post("/api/sql-runner", routes.query)
-    app.router.add_post("/mcp", RpcEndpoint(databases).handle)
+    app.router.add_post("/mcp", RpcEndpoint(databases, EXTENSION if extended else {}).handle)
     app.router.add_post("/mcp/stream", StreamEndpoint(databases).handle)
-    ExtensionRoutes(databases).add_to(app.router)
+    if extended:
+        ExtensionRoutes(databases).add_to(app.router)
 
     async def sweeping(_app: web.Application) -> AsyncIterator[None]:
         sweeper = asyncio.create_task(_sweep(databases, max_idle_s))

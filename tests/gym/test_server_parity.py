@@ -45,9 +45,9 @@ needs_suite = pytest.mark.skipif(suite_root() is None, reason="the package agent
 
 
 @asynccontextmanager
-async def served(domain="csm"):
+async def served(domain="csm", *, extended=True):
     """A gym over HTTP, and the databases of the server behind it."""
-    async with TestServer(make_app(domain, seeds=SEEDS), host="127.0.0.1") as server:
+    async with TestServer(make_app(domain, seeds=SEEDS, extended=extended), host="127.0.0.1") as server:
         gym = HttpGym({BY_DOMAIN[domain].name: str(server.make_url(""))})
         try:
             yield gym, server.app[DATABASES]
@@ -97,9 +97,10 @@ async def test_the_catalogue_is_the_same_both_ways(domain):
         assert await gym.catalogue(domain) == tuple(await EMBEDDED.catalogue(domain))
 
 
-async def test_a_snapshot_taken_over_http_restores_rows_counters_and_hash(task):
+@pytest.mark.parametrize("extended", [True, False])
+async def test_a_snapshot_taken_over_http_restores_rows_counters_and_hash(task, extended):
     group = {"name": "New", "type": "support", "active": True}
-    async with served() as (gym, databases), gym.open(task) as session:
+    async with served(extended=extended) as (gym, databases), gym.open(task) as session:
         await session.call("add_new_user_group", group)
         snapshot, before = await session.snapshot(), await session.state_hash()
         await session.call("add_new_user_group", {**group, "name": "Newer"})
@@ -164,10 +165,15 @@ async def test_sessions_cancelled_while_they_open_leave_no_database(task):
 
 
 @needs_suite
+@pytest.mark.parametrize("extended", [True, False])
 @pytest.mark.parametrize("domain", ["csm", "itsm"])
-async def test_the_real_seed_survives_a_snapshot(domain):
+async def test_the_real_seed_survives_a_snapshot(domain, extended):
     its_task = next(script.task for script in SCRIPTS if script.task.domain == domain)
-    async with served(domain) as (gym, _), gym.open(its_task) as session, EMBEDDED.open(its_task) as embedded:
+    async with (
+        served(domain, extended=extended) as (gym, _),
+        gym.open(its_task) as session,
+        EMBEDDED.open(its_task) as embedded,
+    ):
         before = await session.state_hash()
         assert before == await embedded.state_hash()
         try:
