@@ -29,6 +29,8 @@ _JSON_HEADERS = {"Accept": "application/json, text/event-stream"}
 # What upstream shows the model where a call got no JSON-RPC result, and where it got a JSON-RPC error.
 NO_RESULT = "{}"
 RPC_ERROR = "null"
+# SQLite's words for a server at its end, not for a wrong seed. The real containers leak some five descriptors a seed.
+_EXHAUSTED = ("unable to open database file", "too many open files", "disk i/o error", "database or disk is full")
 _NUM_SEEDS_AT_ONCE = 4
 _ATTEMPTS = 3  # of requests that may arrive twice: reads, seeds under one name, deletions
 
@@ -86,6 +88,8 @@ class RemoteServer:
                 if (await self._seed(again)).status == 200:
                     return
             answer = await self._seed(seed.body(database_id))
+        if answer.status == 500 and any(words in answer.detail.lower() for words in _EXHAUSTED):
+            raise GymUnavailable(f"{self.where}: {answer.detail}; it has run out of descriptors or disk, restart it")
         if answer.status != 200:
             raise SeedError(f"{self.where}: HTTP {answer.status} to the seed {seed.description}: {answer.detail}")
         self._seeded.add(seed.sha256)

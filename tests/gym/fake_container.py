@@ -16,7 +16,11 @@ TOOLS = ("add", "names", "refuse")
 
 
 class FakeContainer:
-    """`hang`, `statuses`, `fixup`: a path that never answers, statuses by path, SQL run after each seed."""
+    """`hang`, `statuses`, `fixup`: a path that never answers, statuses by path, SQL run after each seed.
+
+    `failures`: statuses of the next requests to a path; `dies`: paths on which the connection is cut; `max_databases`:
+    more seeds than that find no descriptor.
+    """
 
     def __init__(self):
         self.databases = {}
@@ -24,6 +28,9 @@ class FakeContainer:
         self.requests = []
         self.hang = set()
         self.statuses = {}
+        self.failures = {}
+        self.dies = set()
+        self.max_databases = 10**9
         self.fixup = ""
         self.tools = TOOLS
         self.bodies = {}
@@ -39,6 +46,10 @@ class FakeContainer:
             await self.release.wait()
         if route in self.statuses:
             return web.json_response({"detail": f"scripted {route}"}, status=self.statuses[route])
+        if self.failures.get(route):
+            return web.json_response({"detail": f"scripted {route}"}, status=self.failures[route].pop(0))
+        if route in self.dies:
+            request.transport.close()
         if route in self.bodies:
             return web.json_response(self.bodies[route])
         return self.answer(route, request.headers.get("x-database-id"), body)
@@ -65,6 +76,8 @@ class FakeContainer:
                 return self.call(self.databases[database_id], body)
 
     def seed(self, body):
+        if len(self.databases) >= self.max_databases:
+            return web.json_response({"detail": "Failed to seed: unable to open database file"}, status=500)
         connection = sqlite3.connect(":memory:")
         connection.execute(SCHEMA)
         try:
