@@ -47,6 +47,7 @@ def run(config: RunConfig, folder: Path) -> None:
             temperature=wanted.temperature,
             manifest=manifest,
             scheduler=build_scheduler(config) if manifest is None and "fault" in conditions else None,
+            is_audited=True,
         )
     )
     print(_summary(rows, folder), flush=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from robustops.core.episode import Episode
 from robustops.core.tables import EpisodeRow
 from robustops.core.task import Task
+from robustops.rollout.damage import worst
 from robustops.rollout.score import ProgressKind, RewardWeights, evidence, score
 
 
@@ -69,8 +70,8 @@ def row_of(episode: Episode, task: Task, identity: RunIdentity, *, is_supplement
         wall_s=episode.wall_s,
         stop_reason=episode.stop_reason,
         error_kind=episode.error_kind,
-        damage_rows=None,
-        damage_severity=None,
+        damage_rows=None if episode.damage is None else len(episode.damage),
+        damage_severity=worst(episode.damage or ()),
         supplemented=is_supplement,
         manifest_sha=identity.manifest_sha,
         weight_version=generated[-1].weight_version if generated else 0,

@@ -11,13 +11,17 @@ from robustops.core.task import Case, CheckGraph, Task
 from robustops.faults.injector import Injector
 from robustops.gym.session import Gym, Session
 from robustops.rollout.boundary import Record, boundary
+from robustops.rollout.damage import Authority, begin_audit
 from robustops.rollout.dialogue import ChatCodec
 from robustops.rollout.play import Hooks, Limits, Start, Verify, play
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """`graphs`: by task id; a task without one has no prerequisites. `seed`: root of all per-request seeds."""
+    """`graphs`: by task id; a task without one has no prerequisites. `seed`: root of all per-request seeds.
+
+    `authority`: says what each task may change; without one, damage is unknown.
+    """
 
     gym: Gym
     policy: Policy
@@ -27,6 +31,7 @@ class Setup:
     sampling: Sampling
     seed: int
     graphs: Mapping[str, CheckGraph] = field(default_factory=dict)
+    authority: Authority | None = None
 
     def reseeded(self, seed: int) -> Setup:
         return replace(self, seed=seed)
@@ -57,6 +62,7 @@ async def play_case(
 
     async def body() -> Episode:
         async with setup.gym.open(task) as native:
+            audit = await begin_audit(setup.authority, task, native)
             session: Session = native
             if injecting is not None:
                 session = Injector(
@@ -66,7 +72,10 @@ async def play_case(
                     remaining_cap=injecting.remaining_cap,
                     events=injecting.events,
                 )
-            return await play_in(session, setup, task, case, start=start, hooks=hooks, member=member)
+            episode = await play_in(session, setup, task, case, start=start, hooks=hooks, member=member)
+            if audit is None or episode.stop_reason == "infrastructure":
+                return episode
+            return replace(episode, damage=await audit.finish(native))
 
     return await boundary(record, body)
 

@@ -6,13 +6,14 @@ was shown unchanged is written once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from robustops.core.episode import (
     CheckResult,
+    DamagedRow,
     Episode,
     FaultEvent,
     FaultPlan,
@@ -50,6 +51,7 @@ def dump_episode(episode: Episode, *, source: Mapping[str, Any] | None = None) -
         "boundary": _dump_verdict(episode.boundary),
         "end": _dump_verdict(episode.end),
         "wall_s": episode.wall_s,
+        "damage": None if episode.damage is None else [_flat(row) for row in episode.damage],
         "turns": turns,
     }
 
@@ -97,6 +99,7 @@ def load_episode(line: Mapping[str, Any]) -> Episode:
             faults=tuple(FaultEvent(**event) for event in line["faults"]),
             plan=FaultPlan(**line["plan"]) if line["plan"] else None,
             wall_s=line["wall_s"],
+            damage=_load_damage(line.get("damage")),
         )
     except (KeyError, TypeError) as error:
         raise TableError(f"{where}: not an episode ({error}); was it written by another version?") from error
@@ -118,6 +121,12 @@ def _load_turn(line: Mapping[str, Any]) -> Turn:
     for name in ("context_ids", "sampled_ids", "logprobs"):
         fields[name] = tuple(fields[name])
     return Turn(**fields)
+
+
+def _load_damage(rows: Sequence[Mapping[str, Any]] | None) -> tuple[DamagedRow, ...] | None:
+    if rows is None:
+        return None
+    return tuple(DamagedRow(**{**row, "columns": tuple(row["columns"])}) for row in rows)
 
 
 def _load_verdict(line: Mapping[str, Any] | None) -> Verdict | None:
