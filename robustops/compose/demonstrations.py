@@ -4,32 +4,45 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import cast
 
+from robustops.agent.views import ToolView, template_tools
 from robustops.compose.scene import Scene, build_completion, build_scene
 from robustops.config import RunConfig
 from robustops.core.errors import TableError
 from robustops.core.tables import read_json, read_lines
+from robustops.core.task import Task, ToolSchema
+from robustops.data.conversation import Conversation, conversation_of
+from robustops.data.formats import FORMATS
 from robustops.data.review import review, with_reviews
 from robustops.data.sft import save_samples
 from robustops.data.supervision import Demonstration, SftExport, export
+from robustops.data.tasks import DOMAIN_OF_SERVER
+from robustops.rollout.play import selected_tools
 from robustops.rollout.run_folder import RUN, TRAJECTORIES
 from robustops.rollout.trajectory import load_episode
 
 SAMPLES = "sft.jsonl"
 REVIEWS = "reviews.jsonl"
+EXPORT = "export"
 
 
 def write_samples(scene: Scene, folder: Path) -> str:
     """Write `sft.jsonl` from the folder's episodes; returns what is in it. Raises TableError where none succeeded."""
-    config = scene.config
-    demonstrations = read_demonstrations(scene, folder)
-    made = export(demonstrations, call_open_id=scene.codec.call_open_id, max_tokens=config.model.max_context_tokens)
-    if not made.samples:
-        raise TableError(f"{folder}: none of {len(made.rejected)} episodes succeeded; see {TRAJECTORIES} for why")
-    source = f"{_teacher(folder)} on split {scene.task_set.split.sha256[:12]}, seed {config.seed}"
+    made = supervised(scene, read_demonstrations(scene, folder), folder)
+    source = f"{_teacher(folder)} on split {scene.task_set.split.sha256[:12]}, seed {scene.config.seed}"
     save_samples(folder / SAMPLES, made.samples, split="train", source=source)
     return _summary(made, folder)
+
+
+def supervised(scene: Scene, demonstrations: Sequence[Demonstration], folder: Path) -> SftExport:
+    limit = scene.config.model.max_context_tokens
+    made = export(demonstrations, call_open_id=scene.codec.call_open_id, max_tokens=limit)
+    if not made.samples:
+        raise TableError(f"{folder}: none of {len(made.rejected)} episodes succeeded; see {TRAJECTORIES} for why")
+    return made
 
 
 def read_demonstrations(scene: Scene, folder: Path) -> list[Demonstration]:
@@ -81,4 +94,53 @@ def _summary(made: SftExport, folder: Path) -> str:
 
 
 def export_formats(config: RunConfig, folder: Path) -> None:
-    print(write_samples(build_scene(config, "train"), folder), flush=True)
+    """Write `sft.jsonl` again and, under `export/`, each format of `collection.formats`."""
+    scene = build_scene(config, "train")
+    print(write_samples(scene, folder), flush=True)
+    conversations = read_conversations(scene, folder)
+    for name in config.collection.formats:
+        path = folder / EXPORT / FORMATS[name].file
+        FORMATS[name].write(path, conversations)
+        print(f"{len(conversations)} conversations as {name}: {path}", flush=True)
+
+
+def read_conversations(scene: Scene, folder: Path) -> list[Conversation]:
+    """The demonstrations that succeeded, as chats in the student's own view."""
+    demonstrations = read_demonstrations(scene, folder)
+    episodes = {demonstration.source: demonstration.episode for demonstration in demonstrations}
+    catalogues = asyncio.run(_catalogues(scene, {name for task in scene.tasks.values() for name in domains_of(task)}))
+    view, model = cast(ToolView, scene.config.model.tool_schema), _teacher(folder)
+    found = []
+    for sample in supervised(scene, demonstrations, folder).samples:
+        episode = episodes[sample.source]
+        task = scene.tasks[episode.case.task_id]
+        tools = selected_tools(task, merged(catalogues[name] for name in domains_of(task)))
+        opening = scene.codec.start(task, tools)
+        if episode.turns[0].context_ids != opening.token_ids:
+            raise TableError(
+                f"{sample.source}: was collected with another prompt than this model and view give; "
+                "export with the settings of the collection (model=..., model.tool_schema=..., tool_mode=...)"
+            )
+        definitions = template_tools(tools, view) or ()
+        found.append(conversation_of(sample, episode, opening.messages, definitions, scene.codec, model=model))
+    return found
+
+
+def domains_of(task: Task) -> list[str]:
+    """One for each of its servers, in their order; a hybrid task has several."""
+    return [DOMAIN_OF_SERVER.get(server.name, task.domain) for server in task.servers]
+
+
+def merged(catalogues: Iterable[Sequence[ToolSchema]]) -> list[ToolSchema]:
+    """A name that two servers share is the first one's."""
+    found: dict[str, ToolSchema] = {}
+    for tool in (tool for catalogue in catalogues for tool in catalogue):
+        found.setdefault(tool.name, tool)
+    return list(found.values())
+
+
+async def _catalogues(scene: Scene, domains: set[str]) -> dict[str, Sequence[ToolSchema]]:
+    try:
+        return {domain: await scene.gym.catalogue(domain) for domain in sorted(domains)}
+    finally:
+        await scene.close()
