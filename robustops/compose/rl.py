@@ -98,13 +98,16 @@ def build_module(config: RunConfig, algorithm: GrpoConfig, source: Path) -> Grpo
         ),
         temperature=algorithm.temperature,
         ppo_epochs=algorithm.ppo_epochs,
+        num_minibatches=algorithm.num_minibatches,
         max_grad_norm=algorithm.max_grad_norm,
         micro_batch_tokens=algorithm.micro_batch_tokens,
+        share_prefix=algorithm.share_prefix,
         compute=COMPUTE[config.hardware.precision],
         seed=config.seed,
     )
     reference = load_model(source, attn=attn) if algorithm.kl_coef else None
-    return GrpoModule(load_model(source, attn=attn), reference, settings)
+    model = load_model(source, attn=attn, checkpoint_activations=algorithm.activation_checkpointing)
+    return GrpoModule(model, reference, settings)
 
 
 def build_callback(

@@ -57,6 +57,7 @@ LEAST: dict[str, int] = {
     "algorithm.group_size": 2,
     "algorithm.max_attempts": 1,
     "algorithm.micro_batch_tokens": 1,
+    "algorithm.num_minibatches": 1,
     "algorithm.ppo_epochs": 1,
     "algorithm.steps": 1,
     "algorithm.validation_size": 0,

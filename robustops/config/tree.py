@@ -30,6 +30,9 @@ class GrpoConfig:
     max_attempts: int = 4  # refills of one slot within a step
     max_grad_norm: float = 1.0
     micro_batch_tokens: int = 16384
+    num_minibatches: int = 1  # optimiser steps per epoch over the batch, each with its share of both flows
+    share_prefix: bool = True  # members of a group compute their common prefix once, where the model supports it
+    activation_checkpointing: bool = False
     local_credit: bool = True  # False: no caps on bad calls, repeated reads and failed stops
 
 

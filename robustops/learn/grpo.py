@@ -1,37 +1,48 @@
 """One GRPO update: a batch of trajectories in, changed weights and metrics out. Knows no rollout and no file.
 
 Lightning's automatic optimisation would divide by the number of micro-batches; here the denominators are fixed per
-optimiser step (algorithms.md, section 5), so the module optimises by hand. Shapes: N rows, T tokens, K trained tokens.
+optimiser step (algorithms.md, section 5), so the module optimises by hand. Every rank holds the whole batch and takes
+its share of the groups. Shapes: N rows, T tokens.
 """
 
 from __future__ import annotations
 
+import logging
 import math
 import random
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any
 
 import lightning.pytorch as pl
 import torch
 from lightning.pytorch.core.optimizer import LightningOptimizer
+from lightning.pytorch.strategies import ParallelStrategy
 from torch import Tensor
+from torch.distributed.tensor import DTensor
 from transformers import PreTrainedModel
 
 from robustops.core.errors import SyncError
+from robustops.learn import ranks
 from robustops.learn.batch import TrainingBatch
-from robustops.learn.denominators import TokenWeights, count_tokens, token_weights
-from robustops.learn.loss import LossSums, LossTokens, PolicyLoss, policy_loss
-from robustops.learn.micro_batch import MicroBatch, micro_batches, minibatches
-from robustops.learn.model import token_logprobs
+from robustops.learn.loss import LossSums, PolicyLoss
+from robustops.learn.micro_batch import minibatches
+from robustops.learn.policy_gradient import Gradient, GradientSettings, Known, LossError, PolicyGradient
 from robustops.learn.sft import DivergedError
+from robustops.learn.sharding import LogprobNet, shard
+from robustops.learn.shared_prefix import share_prefixes
 from robustops.learn.sync import weights_fingerprint
 from robustops.learn.trajectory import Trajectory
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrpoSettings:
-    """`temperature`: that of the rollouts, whose distribution is the one being trained. `pad_id`: any valid token."""
+    """`temperature`: that of the rollouts, whose distribution is the one being trained. `pad_id`: any valid token.
+
+    `share_prefix`: members of a group share the computation of their common prefix, where the model supports it.
+    """
 
     lr: float = 1e-6
     loss: PolicyLoss = field(default_factory=PolicyLoss)
@@ -41,6 +52,7 @@ class GrpoSettings:
     max_grad_norm: float = 1.0
     micro_batch_tokens: int = 16384
     pad_id: int = 0
+    share_prefix: bool = True
     compute: torch.dtype = torch.float32
     seed: int = 0
 
@@ -59,7 +71,7 @@ class StepBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateReport:
-    """Of one RL step; means over its optimiser steps, and the loss sums of the last epoch."""
+    """Of one RL step and all ranks; means over its optimiser steps, and the loss sums of the last epoch."""
 
     loss: float
     grad_norm: float
@@ -83,25 +95,37 @@ class GrpoModule(pl.LightningModule):
         if reference is None and settings.loss.kl_coef:
             raise ValueError("a KL term needs the reference model")
         self.automatic_optimization = False
-        self.model = model
+        self.net = LogprobNet(model)
         self.settings = settings
         self.num_updates = 0
         self.last_report: UpdateReport | None = None
+        models = [each for each in (model, reference) if each is not None]
+        self.shares_prefixes = settings.share_prefix and all(share_prefixes(each) for each in models)
+        if settings.share_prefix and not self.shares_prefixes:
+            log.warning("prefixes are not shared: that needs model.attn=sdpa and full attention in every layer")
         # in a tuple, so that it is neither trained, saved with the module nor switched to training mode
-        self._reference = () if reference is None else (reference,)
+        self._reference = () if reference is None else (LogprobNet(reference),)
         for frozen in self._reference:
             frozen.train(False)
             frozen.requires_grad_(False)
 
+    @property
+    def model(self) -> PreTrainedModel:
+        return self.net.model
+
+    def configure_model(self) -> None:
+        """Lightning has a device mesh where the strategy spreads the weights over ranks."""
+        if self.device_mesh is not None:
+            for net in (self.net, *self._reference):
+                net.to(self.trainer.strategy.root_device)
+                shard(net, self.device_mesh["data_parallel"])
+
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        return torch.optim.AdamW(self.model.parameters(), lr=self.settings.lr, weight_decay=0.0)
+        trained = [parameter for parameter in self.net.parameters() if parameter.requires_grad]
+        return torch.optim.AdamW(trained, lr=self.settings.lr, weight_decay=0.0)
 
     def transfer_batch_to_device(self, batch: StepBatch, device: torch.device, dataloader_idx: int) -> StepBatch:
         return batch  # micro-batches move one by one
-
-    def on_fit_start(self) -> None:
-        for reference in self._reference:
-            reference.to(self.device)  # type: ignore[arg-type]  # a decorated method loses its self
 
     def training_step(self, batch: StepBatch, batch_idx: int) -> None:
         self.last_report = None
@@ -114,115 +138,87 @@ class GrpoModule(pl.LightningModule):
             raise SyncError(f"step {batch.step}: gradient norm {self.last_report.grad_norm:.2g}, yet no weight changed")
         self.num_updates += 1
 
-    def _update(self, rows: Sequence[Trajectory], step: int) -> UpdateReport:
+    def policy_gradient(self) -> PolicyGradient:
+        """How gradients are computed on this rank's device."""
         settings = self.settings
-        reference_N = self._row_logprobs(self._reference[0], rows) if self._reference else None
-        old_N = None if settings.has_one_update else self._row_logprobs(self.model, rows)
+        chosen = GradientSettings(
+            loss=settings.loss,
+            temperature=settings.temperature,
+            micro_batch_tokens=settings.micro_batch_tokens,
+            pad_id=settings.pad_id,
+            has_shared_prefixes=self.shares_prefixes,
+            compute=settings.compute,
+        )
+        return PolicyGradient(chosen, self.device)
+
+    def accumulate(self, rows: Sequence[Trajectory]) -> Gradient:
+        """Add the gradient of one update on these rows, the reference's logprobs included; changes no weight."""
+        gradient = self.policy_gradient()
+        return gradient.accumulate(self.net, rows, Known(reference_N=self._reference_logprobs(gradient, rows)))
+
+    def _reference_logprobs(self, gradient: PolicyGradient, rows: Sequence[Trajectory]) -> list[Tensor] | None:
+        """Once per batch, whatever the number of epochs; in between the reference does not stand on the device."""
+        for frozen in self._reference:
+            is_guest = self.device_mesh is None
+            if is_guest:
+                frozen.to(self.device)
+            found = gradient.logprobs(frozen, rows)
+            if is_guest and self.device.type != "cpu":
+                frozen.to("cpu")
+            return found
+        return None
+
+    def _update(self, all_rows: Sequence[Trajectory], step: int) -> UpdateReport:
+        settings, gradient = self.settings, self.policy_gradient()
+        takers = ranks.shares(
+            [row.group_id for row in all_rows], [row.num_tokens for row in all_rows], ranks.num_ranks()
+        )
+        rows = [row for row, taker in zip(all_rows, takers, strict=True) if taker == ranks.rank()]
+        known = Known(
+            old_N=None if settings.has_one_update else gradient.logprobs(self.net, rows),
+            reference_N=self._reference_logprobs(gradient, rows),
+        )
         place = {id(row): index for index, row in enumerate(rows)}
         rng = random.Random(f"{settings.seed}|{step}")
-        losses, norms, entropies = [], [], []
+        done: list[UpdateReport] = []
         sums = LossSums()
         for _ in range(settings.ppo_epochs):
             sums = LossSums()
-            for part in minibatches(rows, settings.num_minibatches, rng):
-                indices = [place[id(row)] for row in part]
-                done = self._optimiser_step(part, _pick(old_N, indices), _pick(reference_N, indices), step)
-                losses.append(done.loss)
-                norms.append(done.grad_norm)
-                entropies.append(done.entropy_nats)
-                sums = sums.plus(done.sums)
+            for part in minibatches(all_rows, settings.num_minibatches, rng):
+                mine = [row for row in part if id(row) in place]
+                try:
+                    done.append(self._optimiser_step(gradient, mine, known.of([place[id(row)] for row in mine])))
+                except LossError as error:
+                    raise DivergedError(f"step {step}: {error}; lower algorithm.lr and resume") from error
+                if not math.isfinite(done[-1].grad_norm):
+                    raise DivergedError(
+                        f"step {step}: the gradient norm is {done[-1].grad_norm}; lower algorithm.lr and resume"
+                    )
+                sums = sums.plus(done[-1].sums)
         return UpdateReport(
-            loss=_mean(losses), grad_norm=_mean(norms), entropy_nats=_mean(entropies), sums=sums.over_ranks(self.device)
+            loss=_mean([part.loss for part in done]),
+            grad_norm=_mean([part.grad_norm for part in done]),
+            entropy_nats=_mean([part.entropy_nats for part in done]),
+            sums=sums,
         )
 
-    def _optimiser_step(
-        self, rows: Sequence[Trajectory], old_N: list[Tensor] | None, reference_N: list[Tensor] | None, step: int
-    ) -> UpdateReport:
+    def _optimiser_step(self, gradient: PolicyGradient, rows: Sequence[Trajectory], known: Known) -> UpdateReport:
         optimiser = self.optimizers()
         assert isinstance(optimiser, LightningOptimizer)
         optimiser.zero_grad()
-        tokens = count_tokens([row.num_trained for row in rows], [row.flow for row in rows])
-        weights = token_weights(tokens.over_ranks(self.device), num_averaged_ranks=self._num_ranks())
-        loss, entropy, sums = 0.0, 0.0, LossSums()
-        for batch in self._micro_batches(rows):
-            part = self._backward(batch, weights, old_N, reference_N)
-            ids = ", ".join(rows[index].case_id for index in batch.index_N.tolist())
-            if not math.isfinite(part.loss):
-                raise DivergedError(f"step {step}: the loss is {part.loss} on {ids}; lower algorithm.lr and resume")
-            loss, entropy, sums = loss + part.loss, entropy + part.entropy_nats, sums.plus(part.sums)
-        norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.max_grad_norm))
-        if not math.isfinite(norm):
-            raise DivergedError(f"step {step}: the gradient norm is {norm}; lower algorithm.lr and resume")
-        optimiser.step()
+        strategy = self.trainer.strategy
+        apart = strategy.block_backward_sync if isinstance(strategy, ParallelStrategy) else nullcontext
+        found = gradient.accumulate(self.net, rows, known, backward=self.manual_backward, apart=apart)
+        norm = torch.nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.max_grad_norm)
+        norm = norm.full_tensor() if isinstance(norm, DTensor) else norm
+        if math.isfinite(float(norm)):
+            optimiser.step()
         optimiser.zero_grad()
-        return UpdateReport(loss=loss, grad_norm=norm, entropy_nats=entropy / max(1.0, sums.num_tokens), sums=sums)
-
-    def _backward(
-        self, batch: MicroBatch, weights: TokenWeights, old_N: list[Tensor] | None, reference_N: list[Tensor] | None
-    ) -> UpdateReport:
-        """Forward and backward of one micro-batch; `entropy_nats` is a sum over its tokens here."""
-        keep_NT = batch.is_trained_NT
-        found = token_logprobs(
-            self.model,
-            batch.token_ids_NT,
-            keep_NT,
-            temperature=self.settings.temperature,
-            compute=self.settings.compute,
-            with_entropy=True,
+        loss, entropy = ranks.sums([found.loss / ranks.num_ranks(), found.entropy_nats], self.device)
+        sums = found.sums.over_ranks(self.device)
+        return UpdateReport(
+            loss=loss, grad_norm=float(norm), entropy_nats=entropy / max(1.0, sums.num_tokens), sums=sums
         )
-        logp_K, indices = found.logp_K, batch.index_N.tolist()
-        # With a single update the policy before it is this very forward pass.
-        logp_old_K = logp_K.detach() if old_N is None else torch.cat([old_N[index] for index in indices])
-        logp_ref_K = logp_K.detach() if reference_N is None else torch.cat([reference_N[index] for index in indices])
-        part = policy_loss(
-            LossTokens(
-                logp_T=logp_K,
-                logp_old_T=logp_old_K,
-                logp_rollout_T=batch.logp_rollout_NT[keep_NT],
-                logp_ref_T=logp_ref_K,
-                advantage_T=batch.advantage_NT[keep_NT],
-                is_trained_T=torch.ones_like(logp_K, dtype=torch.bool),
-                flow_T=batch.flow_NT[keep_NT],
-            ),
-            weights,
-            self.settings.loss,
-        )
-        if torch.isfinite(part.loss):
-            self.manual_backward(part.loss)
-        entropy = float(found.entropy_K.sum())
-        return UpdateReport(loss=float(part.loss.detach()), grad_norm=0.0, entropy_nats=entropy, sums=part.sums)
-
-    @torch.no_grad()
-    def _row_logprobs(self, model: PreTrainedModel, rows: Sequence[Trajectory]) -> list[Tensor]:
-        """Logprobs of each row's trained tokens under a model that does not change within the step."""
-        found: dict[int, Tensor] = {}
-        for batch in self._micro_batches(rows):
-            logp_K = token_logprobs(
-                model,
-                batch.token_ids_NT,
-                batch.is_trained_NT,
-                temperature=self.settings.temperature,
-                compute=self.settings.compute,
-            ).logp_K
-            sizes = batch.is_trained_NT.sum(1).tolist()
-            found.update(zip(batch.index_N.tolist(), torch.split(logp_K, sizes), strict=True))
-        return [found[index] for index in range(len(rows))]
-
-    def _micro_batches(self, rows: Sequence[Trajectory]) -> list[MicroBatch]:
-        batches = micro_batches(rows, max_tokens=self.settings.micro_batch_tokens, pad_id=self.settings.pad_id)
-        return [_to(batch, self.device) for batch in batches]
-
-    def _num_ranks(self) -> int:
-        return int(self.trainer.world_size) if self._trainer is not None else 1
-
-
-def _to(batch: MicroBatch, device: torch.device) -> MicroBatch:
-    moved: dict[str, Any] = {name: getattr(batch, name).to(device) for name in MicroBatch.__slots__}
-    return MicroBatch(**moved)
-
-
-def _pick(rows: list[Tensor] | None, indices: Sequence[int]) -> list[Tensor] | None:
-    return None if rows is None else [rows[index] for index in indices]
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
+from torch.distributed.tensor import DTensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from robustops.core.errors import ConfigError
 from robustops.learn.head import CHUNK_TOKENS, TokenLogprobs, head_logprobs
+from robustops.learn.shared_prefix import Layout
 
 Attention = Literal["sdpa", "flash_attention_2"]
 
@@ -40,11 +42,17 @@ def load_model(folder: Path, *, attn: Attention = "sdpa", checkpoint_activations
 
 
 def named_weights(model: PreTrainedModel) -> dict[str, Tensor]:
-    """Every weight once, under its checkpoint name: a tied head is the embedding, not a second tensor."""
-    weights: dict[int, tuple[str, Tensor]] = {}
-    for name, tensor in model.state_dict().items():
-        weights.setdefault(tensor.data_ptr(), (name, tensor))
-    return dict(weights.values())
+    """Every weight once, under its checkpoint name: a tied head is the embedding, not a second tensor.
+
+    Whole tensors, on the CPU, where the weights are spread over ranks; all ranks must call it then.
+    """
+    once = {name for name, _ in model.named_parameters()}
+    again = {name for name, _ in model.named_parameters(remove_duplicate=False)} - once
+    return {name: _whole(tensor) for name, tensor in model.state_dict().items() if name not in again}
+
+
+def _whole(tensor: Tensor) -> Tensor:
+    return tensor.full_tensor().cpu() if isinstance(tensor, DTensor) else tensor
 
 
 def load_named_weights(model: PreTrainedModel, weights: Mapping[str, Tensor]) -> None:
@@ -64,17 +72,22 @@ def token_logprobs(
     compute: torch.dtype = torch.float32,
     with_entropy: bool = False,
     chunk_tokens: int = CHUNK_TOKENS,
+    layout: Layout | None = None,
 ) -> TokenLogprobs:
     """Logprob of each wanted token given those before it.
 
     No attention mask is needed: padding stands at the end and attention is causal, so no wanted token sees it.
+    `layout`: of a single packed row whose members share prefixes; the model must be prepared by `share_prefixes`.
     Raises ValueError when the first token of a row is wanted: nothing predicts it.
     """
     if bool(is_wanted_NT[:, 0].any()):
         raise ValueError("the first token of a row has no prediction; it cannot be wanted")
+    packing: dict[str, Any] = {}
+    if layout is not None:
+        packing = {"layout": layout, "position_ids": layout.positions()[None].to(token_ids_NT.device)}
     with torch.autocast(token_ids_NT.device.type, dtype=compute, enabled=compute != torch.float32):
         hidden_NTD = model.get_decoder()(  # type: ignore[no-untyped-call]
-            input_ids=token_ids_NT, use_cache=False
+            input_ids=token_ids_NT, use_cache=False, **packing
         ).last_hidden_state
     predicts_NT = is_wanted_NT[:, 1:]
     hidden_KD, target_K = hidden_NTD[:, :-1][predicts_NT], token_ids_NT[:, 1:][predicts_NT]

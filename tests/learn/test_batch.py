@@ -180,9 +180,9 @@ def test_budget_below_one_token_is_refused() -> None:
 def test_micro_batches_pad_at_the_end_with_nothing_to_train_on() -> None:
     rows = random_trajectories(6)
     parts = micro_batches(rows, max_tokens=24, pad_id=7)
-    assert sorted(index for part in parts for index in part.index_N.tolist()) == list(range(6))
+    assert sorted(index for part in parts for index in part.indices) == list(range(6))
     for part in parts:
-        for place, index in enumerate(part.index_N.tolist()):
+        for place, index in enumerate(part.indices):
             row = rows[index]
             real, padding = slice(0, row.num_tokens), slice(row.num_tokens, None)
             assert torch.equal(part.token_ids_NT[place, real], row.token_ids_T)

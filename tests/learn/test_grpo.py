@@ -170,9 +170,9 @@ def test_logprobs_are_taken_at_the_rollouts_temperature():
 
 def test_the_reference_is_neither_trained_nor_saved():
     module = build(lr=0.01)
-    before = {name: tensor.clone() for name, tensor in module._reference[0].state_dict().items()}
+    before = {name: tensor.clone() for name, tensor in module._reference[0].model.state_dict().items()}
     fit(module, [training_batch_of(rows())])
-    assert all(torch.equal(tensor, before[name]) for name, tensor in module._reference[0].state_dict().items())
+    assert all(torch.equal(tensor, before[name]) for name, tensor in module._reference[0].model.state_dict().items())
     assert len(list(module.parameters())) == len(list(module.model.parameters()))
     assert not any("reference" in name for name in module.state_dict())
 

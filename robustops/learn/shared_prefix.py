@@ -1,0 +1,113 @@
+"""Continuations of one start computed with their common prefix only once: row lengths in, positions and attention out.
+
+A packed row holds, for each segment, the prefix and then its members one after the other. Every layer but attention
+looks at tokens one by one, so only attention must know: a member sees the prefix and itself, never another member.
+Knows no loss. Shapes: T packed tokens, H heads, D head dimension; P prefix and R member tokens of one segment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.attention.bias import causal_lower_right
+from torch.nn.functional import scaled_dot_product_attention
+from transformers import AttentionInterface, PreTrainedModel
+
+ATTENTION = "robustops_shared_prefix"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """`num_prefix` tokens (perhaps none), then members of `num_member` tokens each."""
+
+    num_prefix: int
+    num_member: tuple[int, ...]
+
+    @property
+    def num_tokens(self) -> int:
+        return self.num_prefix + sum(self.num_member)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """How one packed row is cut into segments."""
+
+    segments: tuple[Segment, ...]
+
+    def positions(self) -> Tensor:
+        """Each token's position in the row that it comes from, T."""
+        parts = []
+        for segment in self.segments:
+            parts.append(torch.arange(segment.num_prefix))
+            parts += [torch.arange(number) + segment.num_prefix for number in segment.num_member]
+        return torch.cat(parts)
+
+
+def share_prefixes(model: PreTrainedModel) -> bool:
+    """Make `model` accept a `layout`, and say whether it can: plain scaled-dot-product attention in every layer."""
+    kinds = set(getattr(model.config, "layer_types", None) or ["full_attention"])
+    if model.config._attn_implementation not in ("sdpa", ATTENTION) or kinds != {"full_attention"}:
+        return False
+    model.set_attn_implementation(ATTENTION)
+    return bool(model.config._attn_implementation == ATTENTION)
+
+
+def _attention(
+    module: torch.nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    *,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    layout: Layout | None = None,
+    **_: Any,
+) -> tuple[Tensor, None]:
+    """The signature is that of transformers' attention functions: (1, H, T, D) in, (1, T, H, D) out.
+
+    Without a layout every row is plain causal text, with padding at its end at most.
+    """
+    repeats = query.shape[1] // key.shape[1]
+    if repeats > 1:
+        key, value = key.repeat_interleave(repeats, dim=1), value.repeat_interleave(repeats, dim=1)
+    if layout is None:
+        found = scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=True, scale=scaling)
+        return found.transpose(1, 2).contiguous(), None
+    parts, start = [], 0
+    for segment in layout.segments:
+        prefix = slice(start, start + segment.num_prefix)
+        if segment.num_prefix:
+            parts.append(_attend(query, key, value, (prefix,), scaling, dropout))
+        start = prefix.stop
+        for number in segment.num_member:
+            member = slice(start, start + number)
+            parts.append(_attend(query, key, value, (prefix, member), scaling, dropout))
+            start = member.stop
+    return torch.cat(parts, dim=2).transpose(1, 2).contiguous(), None
+
+
+def _attend(
+    query: Tensor, key: Tensor, value: Tensor, seen: Sequence[slice], scaling: float | None, dropout: float
+) -> Tensor:
+    """Attention of the last of the `seen` parts over all of them."""
+    own_RD = query[:, :, seen[-1]]
+    if len(seen) == 1 or seen[0].start == seen[0].stop:
+        keys, values = key[:, :, seen[-1]], value[:, :, seen[-1]]
+        return scaled_dot_product_attention(own_RD, keys, values, dropout_p=dropout, is_causal=True, scale=scaling)
+    keys = torch.cat([key[:, :, part] for part in seen], dim=2)
+    values = torch.cat([value[:, :, part] for part in seen], dim=2)
+    num_own, num_seen = own_RD.shape[2], keys.shape[2]
+    mask: Tensor
+    if own_RD.is_cuda:
+        mask = causal_lower_right(num_own, num_seen)  # known to the kernels, so that no mask of own x seen is made
+    else:
+        mask = torch.ones(num_own, num_seen, dtype=torch.bool).tril(num_seen - num_own)
+    return scaled_dot_product_attention(own_RD, keys, values, attn_mask=mask, dropout_p=dropout, scale=scaling)
+
+
+AttentionInterface.register(ATTENTION, _attention)
