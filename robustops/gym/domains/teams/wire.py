@@ -1,0 +1,28 @@
+"""What replies of the server have in common: context URLs, times, JSON columns."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+GRAPH = "https://graph.microsoft.com/v1.0"
+CONTEXT = f"{GRAPH}/$metadata#"
+
+
+def iso(value: Any) -> Any:
+    """A stored time as replies show it: with a T."""
+    return value.replace(" ", "T", 1) if isinstance(value, str) else value
+
+
+def zulu(value: Any) -> Any:
+    """The same with the zone."""
+    return None if value is None else f"{iso(value).removesuffix('Z')}Z"
+
+
+def decoded(value: Any) -> Any:
+    """What a JSON column holds."""
+    return json.loads(value) if isinstance(value, str) and value else value
+
+
+def flag(value: Any) -> bool | None:
+    return None if value is None else bool(value)
