@@ -1,13 +1,13 @@
 """What a template makes: a request's slots, the symbolic plan, the checks and their graph. Knows no domain, no file.
 
-A template is a function from a world to a draft. Its request patterns are split as the tasks are: the last quarter of
-them occurs in test only.
+A template is a function from a world to a draft, or from the worlds of two domains where its tasks span both. Its
+request patterns are split as the tasks are: the last quarter of them occurs in test only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -18,11 +18,15 @@ from robustops.data.synth.world import SEED_TIME, World, literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckDraft:
-    """One database_state check with an integer answer."""
+    """One database_state check with an integer answer. `host`: which of the task's servers it asks."""
 
     name: str
     query: str
     expected: int
+    host: int = 0
+
+    def on(self, host: int) -> CheckDraft:
+        return replace(self, host=host)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +44,15 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """`extra_tools`: tools offered beside those of the plan. `draw`: None where the world has nothing fitting."""
+    """`extra_tools`: tools offered beside those of the plan. `draw`: worlds and a generator in, None where the worlds
+    have nothing fitting. `hosts`: of a hybrid template, the domains whose worlds it takes, in the order of servers."""
 
     name: str
     patterns: tuple[str, ...]
     extra_tools: tuple[str, ...]
-    draw: Callable[[World, Random], Draft | None]
+    draw: Callable[..., Draft | None]
     held_out: bool = False
+    hosts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.patterns) < 4:
@@ -76,6 +82,15 @@ class Domain:
     policy: str
     templates: tuple[Template, ...]
     build: Callable[[Part, Random, int], World]  # (part, rng, rows of a middling table)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hybrid:
+    """Tasks that span two domains; each template names its own."""
+
+    name: str
+    policy: str
+    templates: tuple[Template, ...]
 
 
 def expression(argument: Any) -> Expression:

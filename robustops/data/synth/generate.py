@@ -17,15 +17,26 @@ from robustops.core.tables import write_atomically, write_listing
 from robustops.core.task import CheckGraph, Part
 from robustops.data.splits import largest_remainder, task_sha256
 from robustops.data.synth.csm import CSM
-from robustops.data.synth.draft import Domain, Draft, Template
+from robustops.data.synth.draft import Domain, Draft, Hybrid, Template
 from robustops.data.synth.hr import HR
 from robustops.data.synth.itsm import ITSM
 from robustops.data.synth.world import World, sql_of
 
 DOMAINS: dict[str, Domain] = {domain.name: domain for domain in (CSM, ITSM, HR)}
+GENERATED: dict[str, Domain | Hybrid] = {**DOMAINS}
 TASKS_PER_WORLD = 12
 MAX_TRIES = 400
 NAME_RULE, HELD_OUT_RULE = "names of this part's pool", "held-out template"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """One database that a group of tasks shares."""
+
+    domain: Domain
+    world: World
+    seed_file: str
+    seed_sql: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +50,11 @@ class SynthTask:
     held_out: bool
     draft: Draft
     content: dict[str, Any]
-    seed_file: str
-    seed_sql: str
+    hosts: tuple[Host, ...]
 
     @property
     def sha256(self) -> str:
-        return task_sha256(self.content, [self.seed_sql])
+        return task_sha256(self.content, [host.seed_sql for host in self.hosts])
 
     @property
     def plan(self) -> Plan:
@@ -73,27 +83,32 @@ def generate(
 
 def draw_all(*, domains: Sequence[str], sizes: dict[Part, int], seed: int, num_rows: int = 24) -> Iterator[SynthTask]:
     """Tasks part by part, domain by domain; each domain's share of a part is that of its templates."""
-    unknown = [name for name in domains if name not in DOMAINS]
+    unknown = [name for name in domains if name not in GENERATED]
     if unknown:
-        raise ValueError(f"unknown domain {unknown[0]!r}; synthetic tasks exist for {', '.join(DOMAINS)}")
-    weights = {name: len(DOMAINS[name].templates) for name in domains}
+        raise ValueError(f"unknown domain {unknown[0]!r}; synthetic tasks exist for {', '.join(GENERATED)}")
+    weights = {name: len(GENERATED[name].templates) for name in domains}
     for part in get_args(Part):
         for name, num_tasks in largest_remainder(weights, sizes[part]).items():
-            yield from draw(DOMAINS[name], part, num_tasks, seed=seed, num_rows=num_rows)
+            yield from draw(GENERATED[name], part, num_tasks, seed=seed, num_rows=num_rows)
 
 
-def draw(domain: Domain, part: Part, num_tasks: int, *, seed: int, num_rows: int = 24) -> Iterator[SynthTask]:
+def draw(domain: Domain | Hybrid, part: Part, num_tasks: int, *, seed: int, num_rows: int = 24) -> Iterator[SynthTask]:
     """The first `num_tasks` tasks of one domain and part."""
     templates = [template for template in domain.templates if part == "test" or not template.held_out]
     used: set[tuple[Any, ...]] = set()
     for index in range(num_tasks):
         number, place = divmod(index, TASKS_PER_WORLD)
         if place == 0:
-            world = domain.build(part, Random(f"{seed}/{domain.name}/{part}/world/{number}"), num_rows)
-            seed_file, seed_sql = f"seeds/{domain.name}-{part}-{number:04d}.sql", sql_of(world)
+            known: dict[str, Host] = {}
         rng = Random(f"{seed}/{domain.name}/{part}/task/{index}")
         template = templates[index % len(templates)]
-        draft = _draw_unused(template, world, rng, used)
+        hosts = []
+        for name in template.hosts or (domain.name,):
+            if name not in known:
+                group = f"{domain.name}-{name}" if template.hosts else name
+                known[name] = _host(DOMAINS[name], part, group=group, number=number, seed=seed, num_rows=num_rows)
+            hosts.append(known[name])
+        draft = _draw_unused(template, [host.world for host in hosts], rng, used)
         yield SynthTask(
             task_id=f"{domain.name}-{part}-{index:05d}",
             domain=domain.name,
@@ -101,45 +116,56 @@ def draw(domain: Domain, part: Part, num_tasks: int, *, seed: int, num_rows: int
             template=template.name,
             held_out=template.held_out,
             draft=draft,
-            content=_content(domain, template, world, draft, seed_file, rng),
-            seed_file=seed_file,
-            seed_sql=seed_sql,
+            content=_content(domain.policy, template, hosts, draft, rng),
+            hosts=tuple(hosts),
         )
 
 
-def _draw_unused(template: Template, world: World, rng: Random, used: set[tuple[Any, ...]]) -> Draft:
+def _host(domain: Domain, part: Part, *, group: str, number: int, seed: int, num_rows: int) -> Host:
+    """The number-th database of a group: of a domain, or of its side in hybrid tasks."""
+    world = domain.build(part, Random(f"{seed}/{group}/{part}/world/{number}"), num_rows)
+    return Host(domain=domain, world=world, seed_file=f"seeds/{group}-{part}-{number:04d}.sql", seed_sql=sql_of(world))
+
+
+def _draw_unused(template: Template, worlds: Sequence[World], rng: Random, used: set[tuple[Any, ...]]) -> Draft:
     """A draft whose (template, arguments) is new in this part; training may repeat one on another database."""
     draft = None
     for _ in range(MAX_TRIES):
-        draft = template.draw(world, rng) or draft
+        draft = template.draw(*worlds, rng) or draft
         if draft is not None and (identity := (template.name, *sorted(draft.slots.items()))) not in used:
             used.add(identity)
             return draft
-    if draft is None or world.part != "train":
-        raise ValueError(f"template {template.name}: no new task left in part {world.part!r}; ask for fewer")
+    part = worlds[0].part
+    if draft is None or part != "train":
+        raise ValueError(f"template {template.name}: no new task left in part {part!r}; ask for fewer")
     return draft
 
 
-def _content(
-    domain: Domain, template: Template, world: World, draft: Draft, seed_file: str, rng: Random
-) -> dict[str, Any]:
+def _content(policy: str, template: Template, hosts: Sequence[Host], draft: Draft, rng: Random) -> dict[str, Any]:
     tools = [*Plan(task_id="", steps=draft.steps).tools, *template.extra_tools]
     rng.shuffle(tools)
-    server = {"mcp_server_name": domain.server, "mcp_server_url": domain.url, "seed_database_file": seed_file}
     return {
         "mcp_endpoint": "/mcp",
         "number_of_runs": 1,
         "reset_database_between_runs": True,
-        "gym_servers_config": [server | {"context": world.context}],
-        "system_prompt": domain.policy,
-        "user_prompt": rng.choice(template.patterns_of(world.part)).format(**draft.slots),
+        "gym_servers_config": [
+            {
+                "mcp_server_name": host.domain.server,
+                "mcp_server_url": host.domain.url,
+                "seed_database_file": host.seed_file,
+                "context": host.world.context,
+            }
+            for host in hosts
+        ],
+        "system_prompt": policy,
+        "user_prompt": rng.choice(template.patterns_of(hosts[0].world.part)).format(**draft.slots),
         "selected_tools": tools,
         "restricted_tools": [],
         "verifiers": [
             {
                 "verifier_type": "database_state",
                 "name": check.name,
-                "gym_name": domain.server,
+                "gym_name": hosts[check.host].domain.server,
                 "validation_config": {
                     "query": check.query,
                     "expected_value": check.expected,
@@ -153,7 +179,7 @@ def _content(
 
 def write_task_set(out_root: Path, tasks: Sequence[SynthTask], *, source: str) -> None:
     """tasks/*.json, seeds/*.sql, graphs.jsonl, plans.jsonl, split.jsonl."""
-    for path, sql in {task.seed_file: task.seed_sql for task in tasks}.items():
+    for path, sql in {host.seed_file: host.seed_sql for task in tasks for host in task.hosts}.items():
         write_atomically(out_root / path, sql.encode())
     for task in tasks:
         text = json.dumps(task.content, indent=1, ensure_ascii=False) + "\n"
