@@ -19,11 +19,12 @@ from robustops.data.splits import largest_remainder, task_sha256
 from robustops.data.synth.csm import CSM
 from robustops.data.synth.draft import Domain, Draft, Hybrid, Template
 from robustops.data.synth.hr import HR
+from robustops.data.synth.hybrid import HYBRID
 from robustops.data.synth.itsm import ITSM
 from robustops.data.synth.world import World, sql_of
 
 DOMAINS: dict[str, Domain] = {domain.name: domain for domain in (CSM, ITSM, HR)}
-GENERATED: dict[str, Domain | Hybrid] = {**DOMAINS}
+GENERATED: dict[str, Domain | Hybrid] = {**DOMAINS, HYBRID.name: HYBRID}
 TASKS_PER_WORLD = 12
 MAX_TRIES = 400
 NAME_RULE, HELD_OUT_RULE = "names of this part's pool", "held-out template"
