@@ -1,7 +1,8 @@
 """The fault manifest: a frozen assignment case -> fault, so that every model meets the same faults. A file in, and out.
 
-One row per case of the base run; a case without an eligible call has a row without a fault, so that a missing row is
-always a mistake. The hash in the header is over the rows.
+One row per case of the base run, `task|tool_mode` for all its attempts or `task|tool_mode|attempt` for one of them; a
+case without an eligible call has a row without a fault, so that a missing row is always a mistake. The header's hash is
+over the rows.
 """
 
 from __future__ import annotations
@@ -33,18 +34,28 @@ class Manifest:
 
     def plan_for(self, case: Case) -> FaultPlan | None:
         """Raises ManifestError for a case that the base run did not cover."""
-        key = manifest_key(case)
-        if key not in self.plans:
-            raise ManifestError(
-                f"{self.where}: no row for case {key!r} ({len(self.plans)} cases, split {self.split!r}); "
-                "freeze a manifest over the cases you evaluate, or set split.limit as it was then"
-            )
-        return self.plans[key]
+        for key in (attempt_key(case), manifest_key(case)):
+            if key in self.plans:
+                return self.plans[key]
+        raise ManifestError(
+            f"{self.where}: no row for case {manifest_key(case)!r}, attempt {case.attempt} ({len(self.plans)} cases, "
+            f"split {self.split!r}); freeze a manifest over the cases you evaluate, or set split.limit as it was then"
+        )
 
 
 def manifest_key(case: Case) -> str:
-    """Attempts of one case share its fault."""
+    """A row for all attempts of a case."""
     return f"{case.task_id}|{case.tool_mode}"
+
+
+def attempt_key(case: Case) -> str:
+    """A row for one attempt: where each made its own way, each has a fault of its own."""
+    return f"{manifest_key(case)}|{case.attempt}"
+
+
+def _task_id(key: str) -> str:
+    head, _, last = key.rpartition("|")
+    return head.rpartition("|")[0] if last.isdigit() else head
 
 
 def manifest_rows(
@@ -95,10 +106,12 @@ def read_manifest(path: Path, *, split: str, task_ids: Collection[str]) -> Manif
         where = f"{path}:{number}"
         key = row.get("case")
         if not isinstance(key, str) or "|" not in key or "fault" not in row:
-            raise ManifestError(f"{where}: expected 'case' (task|tool_mode) and 'fault', got keys {sorted(row)}")
-        if key.rsplit("|", 1)[0] not in task_ids:
             raise ManifestError(
-                f"{where}: task {key.rsplit('|', 1)[0]!r} is not in split {split!r} ({len(task_ids)} ids); "
+                f"{where}: expected 'case' (task|tool_mode[|attempt]) and 'fault', got keys {sorted(row)}"
+            )
+        if _task_id(key) not in task_ids:
+            raise ManifestError(
+                f"{where}: task {_task_id(key)!r} is not in split {split!r} ({len(task_ids)} ids); "
                 "was the manifest built for another split?"
             )
         if key in plans:

@@ -10,7 +10,7 @@ import asyncio
 import itertools
 import math
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +37,11 @@ class TableDump:
     def digest(self) -> str:
         return rows_digest(list(self.columns), list(self.rows))
 
+    def without(self, volatile: Collection[str]) -> TableDump:
+        kept = [index for index, column in enumerate(self.columns) if column not in volatile]
+        rows = tuple(tuple(row[index] for index in kept) for row in self.rows)
+        return TableDump(name=self.name, columns=tuple(self.columns[index] for index in kept), rows=rows)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseDump:
@@ -48,6 +53,10 @@ class DatabaseDump:
     @property
     def digest(self) -> str:
         return combined_digest({table.name: table.digest for table in self.tables})
+
+    def without(self, volatile: Collection[str]) -> DatabaseDump:
+        """The same rows without those columns, in whichever table they are."""
+        return DatabaseDump(tables=tuple(table.without(volatile) for table in self.tables), sequences=self.sequences)
 
     def differences(self, other: DatabaseDump) -> tuple[str, ...]:
         """Names of the tables whose contents differ."""

@@ -10,6 +10,7 @@ from typing import Any
 from robustops.core.episode import ToolResult
 from robustops.core.errors import GymError
 from robustops.core.task import ToolSchema
+from robustops.gym.domains import volatile_columns
 from robustops.gym.engine import envelope
 from robustops.gym.hashing import combined_digest
 from robustops.gym.remote_state import Partner, RemoteState
@@ -78,6 +79,17 @@ class HttpSession:
     async def state_hash(self) -> str:
         """Raises SnapshotUnsupported, naming the server, where one shows nothing of its state."""
         digests = await asyncio.gather(*(state.digest() for state in self._states.values()))
+        return combined_digest(dict(zip(self._states, digests, strict=True)))
+
+    @property
+    def volatile(self) -> frozenset[str]:
+        """Columns that differ when a call is repeated: those of the servers whose clocks are their own."""
+        servers = [partner.server for partner in self._partners if not partner.server.is_extended]
+        return frozenset().union(*(volatile_columns(server.name) for server in servers))
+
+    async def masked_hash(self) -> str:
+        """As `state_hash`, without the volatile columns."""
+        digests = await asyncio.gather(*(state.masked_digest() for state in self._states.values()))
         return combined_digest(dict(zip(self._states, digests, strict=True)))
 
     async def snapshot(self) -> bytes:

@@ -18,6 +18,7 @@ from typing import Any
 
 from robustops.core.errors import GymError, GymTimeout, GymUnavailable, SeedError, SnapshotUnsupported
 from robustops.core.task import ToolSchema
+from robustops.gym.domains import volatile_columns
 from robustops.gym.dump import DatabaseDump, dump, from_wire, seed_sql, to_wire
 from robustops.gym.ledger import Ledger
 from robustops.gym.remote import RemoteServer
@@ -109,6 +110,12 @@ class RemoteState:
             else:
                 self._digest = (await self._dumped()).digest
         return self._digest
+
+    async def masked_digest(self) -> str:
+        """Without the columns that the server's own clock writes; our servers have none."""
+        if self._partner.server.is_extended:
+            return await self.digest()
+        return (await self._dumped()).without(volatile_columns(self._name)).digest
 
     async def take(self) -> ServerSnapshot:
         """Raises SnapshotUnsupported, naming the server, where it shows neither bytes nor rows."""

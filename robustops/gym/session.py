@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from robustops.core.episode import ToolResult
 from robustops.core.task import Task, ToolSchema
@@ -33,6 +33,18 @@ class Session(Protocol):
         """Hash over ordered table contents; cheap when nothing was written since the last one."""
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class WallClocked(Protocol):
+    """A session on servers whose clock may go on by itself: what they repeat differs in the columns that it writes."""
+
+    @property
+    def volatile(self) -> frozenset[str]:
+        """Names of those columns; none where every server's clock can be set back."""
+
+    async def masked_hash(self) -> str:
+        """As `state_hash`, without them."""
 
 
 class Gym(Protocol):

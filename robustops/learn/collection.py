@@ -25,8 +25,8 @@ class Collector(Protocol):
 
     async def collect(self, slots: Sequence[Slot], *, step: int, journal: Journal | None) -> Sequence[Outcome]: ...
 
-    def count(self, group: EpisodeGroup) -> None:
-        """Told of each group that an earlier, interrupted process had collected."""
+    def count(self, outcome: Outcome) -> None:
+        """Told of each outcome, lost groups included, of an earlier, interrupted process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,9 +110,10 @@ async def _outcomes(
     outcomes = {slot.slot_id: journal.found[slot.slot_id] for slot in slots if slot.slot_id in journal.found}
     for slot in slots:
         outcome = outcomes.get(slot.slot_id)
-        if isinstance(outcome, EpisodeGroup):
-            collector.count(outcome)
-        if outcome is not None and record is not None:
+        if outcome is None:
+            continue
+        collector.count(outcome)
+        if record is not None:
             record(slot, outcome)  # once more: the kill may have come between the journal and the record
     missing = [slot for slot in slots if slot.slot_id not in outcomes]
     tally.num_reused += len(outcomes)

@@ -16,7 +16,7 @@ from robustops.core.errors import GymError
 from robustops.core.tables import EpisodeRow
 from robustops.core.task import Case, Condition, Task
 from robustops.faults.catalogue import tag_table
-from robustops.faults.manifest import Manifest, manifest_key, write_manifest
+from robustops.faults.manifest import Manifest, attempt_key, manifest_key, write_manifest
 from robustops.faults.scheduler import Scheduler, Stratum
 from robustops.rollout.boundary import Breaker
 from robustops.rollout.concurrency import Tickets, run_bounded
@@ -133,7 +133,9 @@ class Evaluation:
 
     async def _own_fault(self, task: Task, case: Case, turnstile: Turnstile) -> Episode:
         """The clean pass up to the strike and the continuation after it are one episode of this policy."""
-        scouted = await scout_case(self.setup, task, case, turnstile, key=manifest_key(case))
+        scouted = await scout_case(
+            self.setup, task, case, turnstile, key=attempt_key(case) if case.attempt else manifest_key(case)
+        )
         checkpoint = scouted.boundary
         if checkpoint is None:
             return _without_fault(scouted)
@@ -148,14 +150,11 @@ class Evaluation:
                 self.scheduler.record(episode.plan.subtype, Stratum.of(self.tasks[episode.case.task_id]))
 
     def _freeze_own(self, episodes: Mapping[str, Episode]) -> str:
-        plans: dict[str, FaultPlan | None] = {}
-        reasons: dict[str, str] = {}
-        for episode in episodes.values():
-            if episode.case.condition == "fault" and episode.case.attempt == 0:
-                key = manifest_key(episode.case)
-                plans[key] = episode.plan
-                if episode.plan is None and episode.error_kind:
-                    reasons[key] = episode.error_kind
+        """Each attempt met a fault of its own, so several attempts have a row each."""
+        played = [episode for episode in episodes.values() if episode.case.condition == "fault"]
+        key_of = attempt_key if any(episode.case.attempt for episode in played) else manifest_key
+        plans = {key_of(episode.case): episode.plan for episode in played}
+        reasons = {key_of(episode.case): episode.error_kind for episode in played if episode.error_kind}
         source = f"clean passes of {self.identity.model} in run {self.identity.run}"
         split = self.identity.split
         return write_manifest(self.folder / FROZEN, plans, split=split, source=source, reasons=reasons).sha256

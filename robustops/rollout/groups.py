@@ -37,12 +37,13 @@ class Slot(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
-    """Why a slot has no group."""
+    """Why a slot has no group. `struck`: the subtype of a fault that did happen before the group was lost."""
 
     task_id: str
     flow: Flow
     reason: Literal["no_opportunity", "infrastructure"]
     detail: str = ""
+    struck: str = ""
 
 
 Outcome = EpisodeGroup | Rejection
@@ -95,11 +96,15 @@ class GroupCollector:
 
         return await run_bounded(list(enumerate(slots)), work, concurrency=self._concurrency)
 
-    def count(self, group: EpisodeGroup) -> None:
-        """Tell the scheduler of a fault group that an earlier, interrupted process had collected."""
-        if group.boundary is not None and group.boundary.plan is not None and not group.is_resumed:
-            task = self._task(group.episodes[0].case.task_id)
-            self.scheduler.record(group.boundary.plan.subtype, Stratum.of(task))
+    def count(self, outcome: Outcome) -> None:
+        """Tell the scheduler of a fault that struck in an earlier, interrupted process, its group lost or not."""
+        if isinstance(outcome, Rejection):
+            subtype, task_id = outcome.struck, outcome.task_id
+        else:
+            plan = None if outcome.is_resumed or outcome.boundary is None else outcome.boundary.plan
+            subtype, task_id = plan.subtype if plan else "", outcome.episodes[0].case.task_id
+        if subtype:
+            self.scheduler.record(subtype, Stratum.of(self._task(task_id)))
 
     async def _group(self, setup: Setup, slot: Slot, turnstile: Turnstile, step: int) -> Outcome:
         task = self._task(slot.task_id)
@@ -113,7 +118,7 @@ class GroupCollector:
             scouted = await scout_case(setup, task, first, turnstile, key=group_id)
             self._breaker.see(scouted.clean)
             if scouted.clean.stop_reason == "infrastructure":
-                return _infrastructure(slot, scouted.clean.error)
+                return _infrastructure(slot, scouted.clean.error, scouted.boundary)
             if scouted.boundary is None and scouted.refused:
                 return _infrastructure(slot, "; ".join(scouted.refused))
             if scouted.boundary is None:
@@ -132,7 +137,7 @@ class GroupCollector:
         opening = await verify_start(setup, task, cases[0], checkpoint)
         self._breaker.see(opening)
         if opening.stop_reason == "infrastructure":
-            return _infrastructure(slot, opening.error)
+            return _infrastructure(slot, opening.error, checkpoint)
         start = Start(checkpoint=checkpoint, verdict=opening.boundary)
 
         async def member(case: Case) -> Episode:
@@ -143,7 +148,7 @@ class GroupCollector:
         for episode in episodes:
             self._breaker.see(episode)
         if failed := [episode for episode in episodes if episode.stop_reason == "infrastructure"]:
-            return _infrastructure(slot, f"{len(failed)} of {len(episodes)} members: {failed[0].error}")
+            return _infrastructure(slot, f"{len(failed)} of {len(episodes)} members: {failed[0].error}", checkpoint)
         return EpisodeGroup(
             group_id=group_id,
             condition=slot.flow,
@@ -170,5 +175,13 @@ def injecting_from(checkpoint: Checkpoint | None) -> Injecting | None:
     )
 
 
-def _infrastructure(slot: Slot, detail: str) -> Rejection:
-    return Rejection(task_id=slot.task_id, flow=slot.flow, reason="infrastructure", detail=detail)
+def _infrastructure(slot: Slot, detail: str, struck: Checkpoint | None = None) -> Rejection:
+    """`struck`: the boundary reached; one that the slot brought along was counted when it was new."""
+    plan = struck.plan if struck is not None and slot.boundary is None else None
+    return Rejection(
+        task_id=slot.task_id,
+        flow=slot.flow,
+        reason="infrastructure",
+        detail=detail,
+        struck=plan.subtype if plan is not None else "",
+    )

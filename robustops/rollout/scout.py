@@ -1,22 +1,25 @@
 """Find where a fault could strike, and let it strike: a clean pass in, checkpoints, then one recovery boundary out.
 
 The clean pass takes a checkpoint before every call that some mechanism finds eligible. The selected call is replayed
-from its checkpoint, first natively, which must repeat the clean pass to the letter, then with the fault.
+from its checkpoint, first natively, which must repeat the clean pass to the letter, then with the fault. Where servers
+have clocks of their own, the columns that these write are left out of the comparison.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeGuard
 
-from robustops.core.episode import Checkpoint, FaultPlan, ToolResult, Turn
+from robustops.core.episode import Checkpoint, FaultPlan, ToolCall, Turn
 from robustops.core.errors import GymError
 from robustops.core.signature import call_signature
 from robustops.faults.catalogue import kind_of
 from robustops.faults.injector import Injector, eligible_subtypes
 from robustops.faults.mechanism import Attempt, Origin
 from robustops.faults.scheduler import Opportunity
-from robustops.gym.session import Session
+from robustops.gym.session import Session, WallClocked
 from robustops.rollout.play import Hooks
 from robustops.rollout.score import read_key
 
@@ -31,13 +34,15 @@ class ReplayRefused(GymError):
 class Sighting:
     """One opportunity with what is needed to go back to it: the checkpoint before the call and the clean turn.
 
-    `origin`: the state in which the episode began.
+    `origin`: the state in which the episode began. `masked_after`: the hash after the call without volatile columns;
+    empty where the servers have none.
     """
 
     opportunity: Opportunity
     checkpoint: Checkpoint
     clean: Turn
     origin: Origin
+    masked_after: str = ""
 
 
 class Scout(Hooks):
@@ -85,7 +90,10 @@ class Scout(Hooks):
         if found:
             self._seen |= {(subtype, targets[subtype]) for subtype in found}
             offer = Opportunity(position=len(self.sightings), tool=tool.name, signature=signature, subtypes=found)
-            sighting = Sighting(opportunity=offer, checkpoint=before, clean=turn, origin=self._origin)
+            masked = await session.masked_hash() if is_wall_clocked(session) else ""
+            sighting = Sighting(
+                opportunity=offer, checkpoint=before, clean=turn, origin=self._origin, masked_after=masked
+            )
             self.sightings.append(sighting)
 
 
@@ -94,14 +102,12 @@ async def strike(session: Session, sighting: Sighting, plan: FaultPlan) -> Check
 
     Raises ReplayRefused when the restored state, the native reply or the state after it differ from the clean pass.
     """
-    checkpoint, clean = sighting.checkpoint, sighting.clean
+    checkpoint = sighting.checkpoint
     call = checkpoint.pending
     if call is None:
         raise ValueError("a sighting's checkpoint must have a pending call")
     await _restore(session, checkpoint)
-    native = await session.call(call.name, call.arguments)
-    _require_same_reply(clean.native, native)
-    _require_equal("state after the call", clean.hash_after, await session.state_hash())
+    await _replay(session, sighting, call)
     await _restore(session, checkpoint)
     num_calls = sum(turn.call is not None for turn in checkpoint.turns[:-1])
     injector = Injector(session, plan, num_calls=num_calls, origin=sighting.origin)
@@ -133,11 +139,40 @@ async def _restore(session: Session, checkpoint: Checkpoint) -> None:
     _require_equal("restored state", checkpoint.state_hash, await session.state_hash())
 
 
-def _require_same_reply(clean: ToolResult | None, replayed: ToolResult) -> None:
+async def _replay(session: Session, sighting: Sighting, call: ToolCall) -> None:
+    """Raises ReplayRefused where the native call does not do again what it did in the clean pass."""
+    clean, replayed = sighting.clean.native, await session.call(call.name, call.arguments)
     if clean is None:
         raise ValueError("a sighting's clean turn must have a native reply")
     _require_equal("isError", str(clean.is_error), str(replayed.is_error))
-    _require_equal("native reply", clean.observation, replayed.observation)
+    if is_wall_clocked(session):
+        _require_equal("native reply", masked(clean.text, session.volatile), masked(replayed.text, session.volatile))
+        _require_equal("state after the call", sighting.masked_after, await session.masked_hash())
+    else:
+        _require_equal("native reply", clean.observation, replayed.observation)
+        _require_equal("state after the call", sighting.clean.hash_after, await session.state_hash())
+
+
+def is_wall_clocked(session: Session) -> TypeGuard[WallClocked]:
+    return isinstance(session, WallClocked) and bool(session.volatile)
+
+
+def masked(text: str, volatile: Collection[str]) -> str:
+    """A reply without what a clock wrote: JSON with those keys' values left out, in either spelling, or the text."""
+    try:
+        return json.dumps(_without(json.loads(text), {name.replace("_", "").lower() for name in volatile}))
+    except json.JSONDecodeError:
+        return text
+
+
+def _without(value: Any, names: Collection[str]) -> Any:
+    if isinstance(value, list):
+        return [_without(item, names) for item in value]
+    if isinstance(value, dict):
+        return {
+            key: None if key.replace("_", "").lower() in names else _without(item, names) for key, item in value.items()
+        }
+    return value
 
 
 def _require_equal(what: str, clean: str, replayed: str) -> None:

@@ -221,6 +221,19 @@ async def test_without_a_manifest_the_run_chooses_and_freezes_its_own(tmp_path: 
     assert [replace(row, **strip) for row in again] == [replace(row, **strip) for row in rows]
 
 
+async def test_every_attempt_of_a_run_that_chooses_is_frozen_with_its_own_fault(tmp_path: Path) -> None:
+    cases = paired_cases([TASKS["desk/1"]], conditions=("fault",), attempts=3)
+    scheduler = Scheduler(("throttled", "unavailable", "lost_ack"), seed=3)
+    rows = await evaluation_for(tmp_path / "own", DeskPolicy(careful), scheduler=scheduler).run(cases)
+    assert {row.fault_subtype for row in rows} == {"throttled", "unavailable", "lost_ack"}
+    frozen = read_manifest(tmp_path / "own" / "fault_manifest.jsonl", split="desk/test", task_ids=TASKS)
+    assert list(frozen.plans) == ["desk/1|oracle|0", "desk/1|oracle|1", "desk/1|oracle|2"]
+    again = await evaluation_for(tmp_path / "again", DeskPolicy(careful), manifest=frozen).run(cases)
+    assert [row.fault_subtype for row in again] == [row.fault_subtype for row in rows]
+    with pytest.raises(ManifestError, match=r"no row for case 'desk/1\|oracle', attempt 3"):
+        frozen.plan_for(Case(task_id="desk/1", condition="fault", attempt=3))
+
+
 async def test_a_run_that_chooses_goes_on_balancing_after_a_kill(tmp_path: Path) -> None:
     def scheduler() -> Scheduler:
         return Scheduler(("throttled", "lost_ack"), seed=3)

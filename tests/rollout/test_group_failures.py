@@ -131,3 +131,34 @@ async def test_a_resumed_process_counts_what_the_earlier_one_injected() -> None:
         second.count(group)
     assert second.scheduler.state() == first.scheduler.state()
     assert sum(first.scheduler.state()["counts"].values()) == 6
+
+
+async def test_a_fault_that_struck_counts_after_a_resume_even_if_its_group_was_lost() -> None:
+    def decide(prompt: Prompt) -> str:
+        """The clean pass is well; in the group, the second member's engine fails."""
+        if prompt.case_id.endswith("|1"):
+            raise GymUnavailable("lost")
+        return careful(prompt)
+
+    first = collector_for(DeskPolicy(decide), ("throttled",))
+    (outcome,) = await first.collect([DeskSlot("fault")])
+    assert isinstance(outcome, Rejection)
+    assert (outcome.reason, outcome.struck) == ("infrastructure", "throttled")
+    assert first.scheduler.state()["counts"] == {"throttled": 1}
+    second = collector_for(DeskPolicy(careful), ("throttled",))
+    second.count(outcome)
+    assert second.scheduler.state() == first.scheduler.state()
+
+
+async def test_a_saved_boundary_whose_group_is_lost_is_no_second_injection() -> None:
+    (group,) = await collector_for(DeskPolicy(careful), ("throttled",)).collect([DeskSlot("fault")])
+    assert isinstance(group, EpisodeGroup)
+
+    def decide(prompt: Prompt) -> str:
+        raise GymUnavailable("lost")
+
+    collector = collector_for(DeskPolicy(decide), ("throttled",))
+    (outcome,) = await collector.collect([DeskSlot("fault", boundary=group.boundary)])
+    assert isinstance(outcome, Rejection)
+    collector.count(outcome)
+    assert (outcome.struck, collector.scheduler.state()["counts"]) == ("", {})

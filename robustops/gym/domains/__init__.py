@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from functools import cache
 
 from robustops.gym.domain import Domain
-from robustops.gym.domains import csm, hr, itsm
+from robustops.gym.domains import calendar, csm, hr, itsm
 from robustops.gym.domains.folder import DomainFolder
+from robustops.gym.public import BY_NAME
 from robustops.gym.toolbox import Toolbox
 
-FOLDERS: Mapping[str, DomainFolder] = {folder.name: folder for folder in (csm.FOLDER, itsm.FOLDER, hr.FOLDER)}
+FOLDERS: Mapping[str, DomainFolder] = {
+    folder.name: folder for folder in (csm.FOLDER, itsm.FOLDER, hr.FOLDER, calendar.FOLDER)
+}
 
 
 @cache
@@ -20,6 +23,14 @@ def load_toolbox(name: str) -> Toolbox:
         raise ValueError(f"domain {name!r}: not embedded, expected one of {', '.join(FOLDERS)}")
     folder = FOLDERS[name]
     return Toolbox(folder.load(), folder.all_kinds)
+
+
+def volatile_columns(server: str) -> frozenset[str]:
+    """Names of the columns that a clock writes on a public server; none where its domain is not declared here."""
+    public = BY_NAME.get(server)
+    if public is None or public.domain not in FOLDERS:
+        return frozenset()
+    return frozenset(column for table in load_domain(public.domain).tables.values() for column in table.volatile)
 
 
 def load_domain(name: str) -> Domain:
