@@ -23,11 +23,20 @@ Rows = Mapping[str, Mapping[Any, Mapping[str, Any]]]  # by table and key
 Changes = Mapping[str, Mapping[Any, Mapping[str, Any] | None]]
 
 
+@dataclass(frozen=True, slots=True)
+class New:
+    """Stands for the key of a table's n-th new row, where a server gives keys that look random."""
+
+    table: str
+    index: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Success:
     """`reply`: what the reply holds at least (see `fits`). `changes`: by table and key, the whole difference.
 
     Of a changed row every new value, of a new row some or all, of a row that is gone None. No change: a read.
+    A `New` may stand as a key and as a value, in the reply too.
     """
 
     arguments: Mapping[str, Any]
@@ -37,10 +46,11 @@ class Success:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """`text`: what the error's text must contain, where the server says anything."""
+    """`text`: what the error's text must contain, where the server says anything. `context`: other headers to call with."""
 
     arguments: Mapping[str, Any]
     text: str = ""
+    context: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +63,13 @@ class DomainCases:
     refusals: Mapping[str, Refused]
     context: Mapping[str, str] = field(default_factory=dict)
 
-    def task(self, folder: Path) -> Task:
+    def task(self, folder: Path, context: Mapping[str, str] | None = None) -> Task:
         """A task over the seed, which is written into the folder."""
         name = f"{self.domain}-cases.sql"
         (folder / name).write_text(self.seed, encoding="utf-8")
-        server = GymServer(name=load_domain(self.domain).servers[0], seed_file=name, context=dict(self.context))
+        server = GymServer(
+            name=load_domain(self.domain).servers[0], seed_file=name, context=dict(context or self.context)
+        )
         return Task(
             task_id=f"{self.domain}-cases",
             domain=self.domain,
@@ -121,3 +133,21 @@ def difference(before: Rows, after: Rows) -> Changes:
         if changes:
             found[table] = changes
     return found
+
+
+def resolved(stated: Any, new_keys: Mapping[str, list[Any]]) -> Any:
+    """The stated changes or reply with each `New` replaced by the key it stands for; an unknown one stays."""
+    if isinstance(stated, New):
+        keys = new_keys.get(stated.table, [])
+        return keys[stated.index] if stated.index < len(keys) else stated
+    if isinstance(stated, Mapping):
+        named = {resolved(key, new_keys) if isinstance(key, New) else key: value for key, value in stated.items()}
+        return {key: resolved(value, new_keys) for key, value in named.items()}
+    if isinstance(stated, list | tuple):
+        return [resolved(value, new_keys) for value in stated]
+    return stated
+
+
+def new_keys(before: Rows, changes: Changes) -> dict[str, list[Any]]:
+    """By table, the keys of the rows that are new, in the order in which they were written."""
+    return {table: [key for key in rows if key not in before[table]] for table, rows in changes.items()}
