@@ -1,7 +1,8 @@
 """A tool's parameters in, checked arguments out, or the report that a pydantic-based server would give.
 
 Unknown arguments are dropped; a null for an optional parameter counts as not sent, and so does an empty text where the
-tool says `empty: ignored`. Knows no database.
+tool says `empty: ignored`, but for one that must not be empty. `trimmed` and `lowered` name texts that the server
+strips of spaces, and makes small besides; `closed` names objects that may hold no other fields. Knows no database.
 """
 
 from __future__ import annotations
@@ -28,24 +29,37 @@ class ArgumentChecker:
 
     def __init__(self, tool: Tool, *, place: str) -> None:
         self._place = place
+        closed = frozenset(tool.options.get("closed", ()))
         fields = {
-            param.name: core_schema.typed_dict_field(_param_schema(param), required=param.is_required)
+            param.name: core_schema.typed_dict_field(
+                _param_schema(param, refuses_others=param.name in closed), required=param.is_required
+            )
             for param in tool.params
         }
-        self._drops_empty = tool.options.get("empty") == "ignored"
+        ignores_empty = tool.options.get("empty") == "ignored"
+        self._droppable = frozenset(p.name for p in tool.params if ignores_empty and not p.enforced.get("minLength"))
+        self._trimmed = frozenset(tool.options.get("trimmed", ()))
+        self._lowered = frozenset(tool.options.get("lowered", ()))
         self._paths = frozenset(param.name for param in tool.params if param.is_path)
         self._validator = SchemaValidator(core_schema.typed_dict_schema(fields, extra_behavior="ignore"))
 
     def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Raises ArgumentError. Values come back in the type of the schema: "12" is 12 for an integer."""
-        sent = {name: value for name, value in arguments.items() if value != ""} if self._drops_empty else arguments
+        sent = {n: self._cleaned(n, v) for n, v in arguments.items() if v != "" or n not in self._droppable}
         try:
-            checked: dict[str, Any] = self._validator.validate_python(dict(sent))
+            checked: dict[str, Any] = self._validator.validate_python(sent)
         except ValidationError as error:
             raise ArgumentError([self._report(dict(item)) for item in error.errors(include_url=False)]) from None
         if unreadable := [self._report(_not_unicode(n, v)) for n, v in checked.items() if not _is_unicode(v)]:
             raise ArgumentError(unreadable)
         return {name: value for name, value in checked.items() if value is not None}
+
+    def _cleaned(self, name: str, value: Any) -> Any:
+        if isinstance(value, str) and (name in self._trimmed or name in self._lowered):
+            return value.strip().lower() if name in self._lowered else value.strip()
+        if isinstance(value, dict) and name in self._droppable:
+            return {key: inner for key, inner in value.items() if inner != ""}
+        return value
 
     def _report(self, item: dict[str, Any]) -> dict[str, Any]:
         place = "path" if item["loc"][0] in self._paths else self._place
@@ -69,13 +83,16 @@ def _not_unicode(name: str, value: str) -> dict[str, Any]:
     return {"type": "string_unicode", "loc": (name,), "msg": message, "input": value}
 
 
-def _param_schema(param: Param) -> CoreSchema:
-    schema = _value_schema(param.enforced)
+def _param_schema(param: Param, *, refuses_others: bool) -> CoreSchema:
+    schema = _value_schema({**param.enforced, "refuses_others": True} if refuses_others else param.enforced)
     return schema if param.is_required else core_schema.nullable_schema(schema)
 
 
 def _value_schema(schema: Mapping[str, Any]) -> CoreSchema:
-    match schema["type"]:
+    kind = schema["type"]
+    if isinstance(kind, list):  # null beside a type: what may be null is said elsewhere
+        (kind,) = (name for name in kind if name != "null")
+    match kind:
         case "integer":
             limits = (schema.get("minimum", -(2**63)), schema.get("maximum", 2**63 - 1))  # at most what SQLite can hold
             return core_schema.int_schema(ge=limits[0], le=limits[1])
@@ -112,6 +129,8 @@ def _object_schema(schema: Mapping[str, Any]) -> CoreSchema:
         for name, inner in schema["properties"].items()
     }
     extra: ExtraBehavior = "allow" if schema.get("additionalProperties") is True else "ignore"
+    if schema.get("refuses_others"):
+        extra = "forbid"
     return core_schema.typed_dict_schema(fields, extra_behavior=extra)
 
 

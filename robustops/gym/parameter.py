@@ -5,7 +5,7 @@ What is advertised and checked: `required`, `nonempty`, `shortest N`, `longest N
 `as_text` (a number or a boolean sent as text). What is advertised and not applied: `nullable` (null beside the type),
 `default VALUE`, `format NAME`.
 What is checked but not advertised: `hidden_nonempty`, `hidden_longest N`, `hidden_values` (the column's enumeration),
-`path` (part of the URL: neither missing nor empty).
+`hidden_email`, `path` (part of the URL: neither missing nor empty).
 What it is matched with: `is`, `same_text`, `contains`, `before`, `after`, `at_least`, `at_most` or `in`, and then the
 columns, joined by `+`; without any, the parameter's own name is the column.
 What it stands for: `names TABLE:COLUMNS` for a name instead of that table's id, `integers` for a list that is stored
@@ -33,6 +33,7 @@ _MATCH_DOCS: Mapping[str, str] = {
     "at_least": "Lower bound, included.",
     "at_most": "Upper bound, included.",
 }
+EMAIL = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
 _OWN_TYPES = ("integer", "string", "boolean", "number")
 _FLAGS = (
     "required",
@@ -41,6 +42,7 @@ _FLAGS = (
     "as_text",
     "hidden_nonempty",
     "hidden_values",
+    "hidden_email",
     "integers",
     "path",
     "nullable",
@@ -79,6 +81,8 @@ def parse_param(
     hidden: dict[str, Any] = {"type": schema["type"], **line.hidden_bounds}
     if "nullable" in line.flags:
         schema["type"] = [schema["type"], "null"]
+    if "hidden_email" in line.flags:
+        hidden["pattern"] = EMAIL
     if "as_text" in line.flags:
         hidden["numbers_too"] = True
     if line.flags & {"hidden_nonempty", "path"}:

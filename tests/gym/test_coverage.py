@@ -23,7 +23,8 @@ def advertised(name, shared):
     path = shared / "eog" / "tools" / f"{name}.json"
     if not path.is_file():
         pytest.skip(f"{path.name}: the schemas of this server are not beside the checkout")
-    return {tool["name"]: tool["inputSchema"] for tool in json.loads(path.read_text())["tools"]}
+    tools = json.loads(path.read_text())["tools"]
+    return {tool["name"]: {"description": tool["description"], **tool["inputSchema"]} for tool in tools}
 
 
 def outline(schema, words):
@@ -48,7 +49,7 @@ def outlines(schemas, words):
 
 
 def declared(name):
-    return {tool.name: tool.input_schema for tool in load_domain(name).tools.values()}
+    return {tool.name: {"description": tool.doc, **tool.input_schema} for tool in load_domain(name).tools.values()}
 
 
 def test_the_tools_are_those_of_the_server_in_its_order(name, advertised):
@@ -66,6 +67,21 @@ def test_parameters_have_the_advertised_order_bounds_formats_and_defaults(name, 
     assert {tool: list(schema["properties"]) for tool, schema in ours.items()} == {
         tool: list(schema.get("properties", ())) for tool, schema in theirs.items()
     }
+
+
+def test_every_description_is_our_own(name, advertised):
+    """What a word or two say can be said in one way only."""
+    for tool, schema in declared(name).items():
+        theirs = descriptions(advertised[tool])
+        assert schema["description"], tool
+        assert [text for text in descriptions(schema) if text in theirs and len(text) >= 20] == []
+
+
+def descriptions(schema):
+    """Every description inside a schema, its tool's own where the server gives it."""
+    inner = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    own = schema.get("description") if isinstance(schema, dict) else None
+    return ([own] if isinstance(own, str) else []) + [text for part in inner for text in descriptions(part)]
 
 
 async def test_every_tool_is_executed_with_success_and_with_a_refusal(name, tmp_path, record_property):
