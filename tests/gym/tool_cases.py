@@ -46,7 +46,7 @@ class Success:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """`text`: what the error's text must contain, where the server says anything. `context`: other headers than usual."""
+    """`text`: what the error's text must contain, where the server says anything. `context`: other headers."""
 
     arguments: Mapping[str, Any]
     text: str = ""
