@@ -13,7 +13,10 @@ from collections.abc import Sequence
 
 from robustops.core.errors import RobustopsError
 
-VIEWS: dict[str, str] = {}
+VIEWS: dict[str, str] = {
+    "graph": "A task's checks and which is a prerequisite of which.",
+    "trajectory": "What of a demonstration is supervised, and why the rest is not.",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from robustops.compose.graphs import make_graphs
 from robustops.compose.policy import build_policy
 from robustops.compose.progress import progress
 from robustops.compose.public_data import export_rows, prepare_public
@@ -83,5 +84,6 @@ async def _freeze(scene: Scene) -> dict[str, FaultPlan | None]:
 JOBS: Mapping[str, Callable[[RunConfig, Path], None]] = {
     "tasks": make_tasks,
     "manifest": make_manifest,
+    "graphs": make_graphs,
     "export": export_rows,
 }
