@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -24,6 +26,7 @@ from robustops.faults.catalogue import TRAINABLE, CapRange, FaultPolicy, subtype
 from robustops.faults.scheduler import Scheduler
 from robustops.gym.client import HttpGym
 from robustops.gym.embedded import EmbeddedGym
+from robustops.gym.ledger import Ledger
 from robustops.gym.session import Gym
 from robustops.gym.transport import Timeouts
 from robustops.gym.verify import verify
@@ -85,7 +88,30 @@ def build_gym(config: RunConfig) -> Gym:
     gym = config.gym
     if gym.kind == "embedded":
         return EmbeddedGym()
-    return HttpGym(gym.urls, timeouts=Timeouts(seed_s=gym.timeouts.seed_s, call_s=gym.timeouts.call_s), pool=gym.pool)
+    ledger = None
+    if gym.janitor_ttl_s is not None:
+        ledger = Ledger(own_temporary_folder() / "databases", ttl_s=gym.janitor_ttl_s)
+    return HttpGym(
+        gym.urls,
+        timeouts=Timeouts(seed_s=gym.timeouts.seed_s, call_s=gym.timeouts.call_s),
+        pool=gym.pool,
+        token=secret_of(gym.token_env, "gym.token_env"),
+        ledger=ledger,
+    )
+
+
+def own_temporary_folder() -> Path:
+    """Where this user's processes leave word for one another on this machine."""
+    return Path(tempfile.gettempdir()) / f"robustops-{os.getuid()}"
+
+
+def secret_of(variable: str, key: str) -> str | None:
+    """The environment variable's value; None where no variable is named. Raises ConfigError for an empty one."""
+    if not variable:
+        return None
+    if not os.environ.get(variable):
+        raise ConfigError(f"{key}={variable}: this environment variable is not set; export {variable}=...")
+    return os.environ[variable]
 
 
 def limits_of(config: RunConfig) -> Limits:

@@ -1,27 +1,57 @@
-"""Serve domains over the container protocol until interrupted."""
+"""Serve domains over the container protocol until interrupted: by the embedded engine, or by the real containers."""
 
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from robustops.compose.scene import own_temporary_folder, secret_of
 from robustops.config import ServeConfig
-from robustops.gym.server import Served, serve
+from robustops.gym.listening import Served
+from robustops.gym.runtime.service import ContainerOptions, planned, serve_containers
+from robustops.gym.server import serve
 
 
 def run(config: ServeConfig, folder: Path) -> None:
-    def announce(served: Sequence[Served]) -> None:
-        for one in served:
-            print(f"{one.domain}: {one.url}", flush=True)
-
-    asyncio.run(
-        serve(
+    token = secret_of(config.token_env, "token_env")
+    if config.gym.kind == "embedded":
+        serving = serve(
             [config.domain],
             port=config.port,
             port_offset=config.port_offset,
             host=config.host,
             max_databases=config.max_databases,
-            on_ready=announce,
+            max_idle_s=config.max_idle_s,
+            token=token,
+            on_ready=_announce,
         )
+        asyncio.run(serving)
+        return
+    options = ContainerOptions(
+        runtime=config.gym.kind,
+        folder=own_temporary_folder() / "containers",
+        restart_after=config.restart_after,
+        start_timeout_s=config.start_timeout_s,
+        max_idle_s=config.max_idle_s,
     )
+    if config.dry_run:
+        for step in planned(options, [config.domain], config.port_offset):
+            print(shlex.join(step.argv))
+        return
+    containers = serve_containers(
+        [config.domain],
+        options,
+        host=config.host,
+        port=config.port,
+        port_offset=config.port_offset,
+        token=token,
+        on_ready=_announce,
+    )
+    asyncio.run(containers)
+
+
+def _announce(served: Sequence[Served]) -> None:
+    for one in served:
+        print(f"{one.domain}: {one.url}", flush=True)

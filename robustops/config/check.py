@@ -28,7 +28,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "engine.kind": ("vllm", "hf", "api", "scripted"),
     "fault_policy.name": ("none", "train", "heldout", "all", "stress"),
     "graphs.kind": ("rules", "llm"),
-    "gym.kind": ("embedded", "http"),
+    "gym.kind": ("embedded", "http", "docker", "udocker", "apptainer"),
     "hardware.precision": ("fp32", "bf16"),
     "logger.kind": ("csv", "tensorboard", "wandb"),
     "logger.mode": ("offline", "online"),
@@ -67,6 +67,7 @@ LEAST: dict[str, int] = {
     "evaluation.attempts": 1,
     "evaluation.temperature": 0,
     "gym.max_consecutive_failures": 1,
+    "gym.janitor_ttl_s": 60,
     "gym.pool": 1,
     "hardware.gpus": 0,
     "hardware.threads": 1,
@@ -137,6 +138,8 @@ def typed(composed: DictConfig) -> RunConfig | ServeConfig:
         raise ConfigError(f"{error.full_key}: {str(error.msg or error).splitlines()[0]}") from error
     if isinstance(config, RunConfig):
         check_values(config)
+    else:
+        check_serving(cast(ServeConfig, config))
     return cast(RunConfig | ServeConfig, config)
 
 
@@ -183,6 +186,21 @@ def check_collection(wanted: CollectConfig) -> None:
         raise ConfigError(
             f"collection.formats: got {unknown[0]!r}, expected some of {', '.join(known)}.{nearest(unknown[0], known)}"
         )
+
+
+def check_serving(config: ServeConfig) -> None:
+    """Raise ConfigError for a value outside its range, naming key, value and range."""
+    kind, allowed = config.gym.kind, ("embedded", "docker", "udocker", "apptainer")
+    if kind not in allowed:
+        raise ConfigError(f"gym.kind: got {kind!r}, expected one of {', '.join(allowed)}.{nearest(kind, allowed)}")
+    for key, value in (("max_databases", config.max_databases), ("restart_after", config.restart_after)):
+        if value < 1:
+            raise ConfigError(f"{key}: got {value}, expected at least 1")
+    for key, seconds in (("max_idle_s", config.max_idle_s), ("start_timeout_s", config.start_timeout_s)):
+        if not seconds > 0:
+            raise ConfigError(f"{key}: got {seconds}, expected more than 0")
+    if config.dry_run and kind == "embedded":
+        raise ConfigError("dry_run=true: gym=embedded starts no container; write gym=docker, udocker or apptainer")
 
 
 def _value(config: RunConfig, key: str) -> Any:

@@ -18,7 +18,7 @@ from robustops.core.errors import ConfigError, GymError, GymTimeout, GymUnavaila
 from robustops.core.task import GymServer, Task, ToolSchema
 from robustops.gym.latency import Latencies
 from robustops.gym.ledger import Ledger
-from robustops.gym.public import BY_DOMAIN, BY_NAME
+from robustops.gym.public import BY_DOMAIN, BY_NAME, PUBLIC_SERVERS
 from robustops.gym.remote import RemoteServer
 from robustops.gym.remote_session import HttpSession
 from robustops.gym.remote_state import Partner
@@ -101,10 +101,11 @@ class HttpGym:
             replicas.give_back(server)
 
     async def clean_up(self) -> int:
-        """Delete the databases of killed processes on the servers named in `urls`; returns how many went."""
+        """Delete the databases of killed processes on the servers known here; returns how many went."""
         if self._ledger is None:
             return 0
-        known = {url: name for name, urls in self._urls.items() for url in urls}
+        public = {server.url: server.name for server in PUBLIC_SERVERS}
+        known = public | {url: name for name, urls in self._urls.items() for url in urls}
         num_deleted = 0
         for left in self._ledger.left_behind():
             outcomes = [await self._delete_left(known, url, name) for url, name in left.databases]

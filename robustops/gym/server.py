@@ -9,7 +9,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
@@ -20,9 +19,9 @@ from robustops.gym.databases import Databases, Refusal
 from robustops.gym.domains import FOLDERS, load_toolbox
 from robustops.gym.engine import Engine
 from robustops.gym.extension import ExtensionRoutes
-from robustops.gym.guard import LOOPBACK, guard
+from robustops.gym.guard import guard
 from robustops.gym.hashing import quoted
-from robustops.gym.public import BY_DOMAIN
+from robustops.gym.listening import Served, listen, public_port, warn_of_open_host
 from robustops.gym.rpc import RpcEndpoint
 from robustops.gym.seeds import SeedStore
 from robustops.gym.stream import StreamEndpoint
@@ -47,12 +46,6 @@ class _Body(BaseModel):
     sql_sha256: str = ""
     source_database_id: str = ""
     query: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Served:
-    domain: str
-    url: str
 
 
 def make_app(
@@ -115,8 +108,7 @@ async def serve(
 
     `domains`: names, or "all". Raises ConfigError for an unknown domain and for a port that cannot be bound.
     """
-    if host not in LOOPBACK and not token:
-        logger.warning("host=%s: anyone who reaches this address can read and write; set token_env=NAME", host)
+    warn_of_open_host(host, token)
     names = tuple(FOLDERS) if tuple(domains) == ("all",) else tuple(domains)
     for name in names:
         if name not in FOLDERS:
@@ -131,22 +123,13 @@ async def serve(
             )
             await runner.setup()
             stack.push_async_callback(runner.cleanup)
-            wanted = BY_DOMAIN[name].port + port_offset if port is None else port
-            served.append(Served(domain=name, url=await _listen(runner, host, wanted)))
+            url = await listen(runner, host, public_port(name, port, port_offset))
+            served.append(Served(domain=name, url=url))
         for one in served:
             logger.info("%s is served at %s", one.domain, one.url)
         if on_ready is not None:
             on_ready(served)
         await asyncio.Event().wait()
-
-
-async def _listen(runner: web.AppRunner, host: str, port: int) -> str:
-    try:
-        await web.TCPSite(runner, host, port).start()
-    except (OSError, OverflowError) as error:
-        raise ConfigError(f"cannot listen on {host}:{port} ({error}); choose another with port=N") from error
-    address = runner.addresses[0]
-    return f"http://{f'[{address[0]}]' if ':' in address[0] else address[0]}:{address[1]}"
 
 
 async def _sweep(databases: Databases, max_idle_s: float) -> None:
