@@ -13,10 +13,13 @@ from analysis.paired import DEFAULT_MARGIN
 from analysis.result import percent, points, points_interval
 from analysis.sections.breakdown import breakdown_section, domain_of, held_out_section, macro_section, subtype_of
 from analysis.sections.costs import costs_section
+from analysis.sections.damage import damage_section
+from analysis.sections.discordant import discordant_section
 from analysis.sections.faults import clean_against_fault, hits_of, hits_section, robustness_section
 from analysis.sections.gains import Gain, gains_section, stage_gains, transitions_section
 from analysis.sections.headline import headline, rate
 from analysis.sections.provenance import endings_section, num_broken, provenance_section
+from analysis.sections.recovery import recovery_section
 from analysis.sections.repeats import num_attempts, repeats_section
 from analysis.sections.training import Curve, training_section
 
@@ -24,7 +27,9 @@ CASES = {"clean": "clean cases", "fault": "cases with a fault"}
 SEED = 20_240_607  # of the resampling alone: the same runs give the same report
 
 
-def build(alignment: Alignment, *, title: str, curves: Mapping[str, list[Curve]]) -> Document:
+def build(
+    alignment: Alignment, *, title: str, curves: Mapping[str, list[Curve]], viewer: str | None = None
+) -> Document:
     """Every tool mode has its own tables: runs of one task in two modes are no independent cases."""
     rng = np.random.default_rng(SEED)
     held_out = alignment.held_out
@@ -40,7 +45,7 @@ def build(alignment: Alignment, *, title: str, curves: Mapping[str, list[Curve]]
         label = mode if len(modes) > 1 else ""
         prefix = f"Tool mode {mode}: " if label else ""
         summary += [prefix + sentence for sentence in summarise(part.first_attempts())]
-        sections += [_suffixed(section, label) for section in _sections(part, rng)]
+        sections += [_suffixed(section, label) for section in _sections(part, rng, viewer)]
         apart = unseen.where(lambda slot, mode=mode: slot.tool_mode == mode).first_attempts()  # type: ignore[misc]
         if apart.conditions:
             summary += [prefix + sentence for sentence in _apart(apart)]
@@ -63,7 +68,7 @@ def _suffixed(section: Section, mode: str) -> Section:
     return replace(section, title=f"{section.title} ({mode})", figures=figures)
 
 
-def _sections(alignment: Alignment, rng: np.random.Generator) -> list[Section]:
+def _sections(alignment: Alignment, rng: np.random.Generator, viewer: str | None) -> list[Section]:
     first = alignment.first_attempts()
     has_steps, has_both = len(first.runs) > 1, len(first.conditions) == 2
     templates = first.templates
@@ -73,6 +78,8 @@ def _sections(alignment: Alignment, rng: np.random.Generator) -> list[Section]:
         transitions_section(first) if has_steps else None,
         robustness_section(first) if has_both else None,
         hits_section(first) if "fault" in first.conditions else None,
+        recovery_section(first) if "fault" in first.conditions else None,
+        damage_section(first),
         costs_section(first, rng=rng),
         repeats_section(alignment, rng=rng) if num_attempts(alignment) > 1 else None,
         breakdown_section(first, "By domain", domain_of(first), first.conditions),
@@ -81,6 +88,7 @@ def _sections(alignment: Alignment, rng: np.random.Generator) -> list[Section]:
         if templates
         else None,
         breakdown_section(first, "By kind of fault", subtype_of(first), ("fault",)),
+        discordant_section(first, viewer=viewer),
     ]
     return [section for section in sections if section is not None]
 

@@ -8,7 +8,7 @@ such checks are counted.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -126,8 +126,14 @@ def recompute(line: Mapping[str, Any]) -> dict[str, Any]:
         "turns": len(generated),
         "tool_calls": _num_calls(line),
         "prompt_tokens": _prompt_tokens(turns),
+        "damage_rows": None if line.get("damage") is None else len(line["damage"]),
+        "damage_severity": _worst(line.get("damage") or ()),
         "completion_tokens": sum(len(turn["sampled_ids"]) for turn in generated),
     }
+
+
+def _worst(damage: Sequence[Mapping[str, Any]]) -> str | None:
+    return max((row["severity"] for row in damage), key=("LOW", "MEDIUM", "HIGH").index, default=None)
 
 
 def _num_calls(line: Mapping[str, Any]) -> int:

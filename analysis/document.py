@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Cells are finished text. `readings`: one sentence a row or so, in words."""
+    """Cells are finished text. `readings`: one sentence a row or so, in words. `links`: of each row's first cell."""
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     readings: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -30,13 +31,14 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """`intro` says how to read what follows. `is_key`: also shown in the terminal."""
+    """`intro` says how to read what follows. `is_key`: also in the terminal. `is_folded`: tables open on click."""
 
     title: str
     intro: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
     is_key: bool = False
+    is_folded: bool = False
 
     @property
     def anchor(self) -> str:

@@ -70,7 +70,9 @@ def _inline(svg: str, caption: str, *, width_px: int) -> str:
     return f'{opening} role="img" aria-label="{label}" style="max-width:{width_px}px;width:100%">{rest}'
 
 
-def plot_rates(rates: Mapping[Condition, Mapping[str, Rate]], ax: Axes) -> None:
+def plot_rates(
+    rates: Mapping[Condition, Mapping[str, Rate]], ax: Axes, *, what: str = "cases solved (%)", title: str = "Success"
+) -> None:
     """`rates`: condition -> model -> rate. One column a model; filled circles clean, open squares fault."""
     looks = {"clean": (BLUE, "o", BLUE, -0.1), "fault": (VERMILLION, "s", "white", 0.1)}
     models = list(next(iter(rates.values())))
@@ -102,9 +104,9 @@ def plot_rates(rates: Mapping[Condition, Mapping[str, Rate]], ax: Axes) -> None:
     ax.set_xticks(range(len(models)), models)
     ax.set_xlim(-0.6, len(models) - 0.4)
     ax.set_ylim(-4, 104)
-    ax.set_ylabel("cases solved (%)")
+    ax.set_ylabel(what)
     ax.grid(axis="x", visible=False)
-    ax.set_title(f"Success with 95% Wilson intervals; {_counts(rates)}", pad=24)
+    ax.set_title(f"{title} with 95% Wilson intervals; {_counts(rates)}", pad=24)
     _legend_on_top(ax, len(rates))
 
 
@@ -173,14 +175,15 @@ def plot_transitions(tables: Mapping[str, PairedTable], ax: Axes) -> None:
 
 
 def plot_groups(groups: Mapping[str, Mapping[str, Rate]], ax: Axes, *, what: str) -> None:
-    """`groups`: group -> model -> rate. One line a group, first on top, one marker a model."""
-    models = list(next(iter(groups.values())))
+    """`groups`: group -> model -> rate, where it has one. One line a group, first on top, one marker a model."""
+    models = list(dict.fromkeys(model for by_model in groups.values() for model in by_model))
     step = 0.6 / max(1, len(models))
     for number, model in enumerate(models):
-        rates = [by_model[model] for by_model in groups.values()]
+        lines = [line for line, by_model in enumerate(groups.values()) if model in by_model]
+        rates = [by_model[model] for by_model in groups.values() if model in by_model]
         ax.errorbar(
             [100 * rate.estimate for rate in rates],
-            np.arange(len(groups)) + (number - (len(models) - 1) / 2) * step,
+            np.array(lines) + (number - (len(models) - 1) / 2) * step,
             xerr=_bars(rates),
             fmt=MARKERS[number % len(MARKERS)],
             color=MODEL_COLOURS[number % len(MODEL_COLOURS)],
@@ -188,7 +191,7 @@ def plot_groups(groups: Mapping[str, Mapping[str, Rate]], ax: Axes, *, what: str
             markersize=5,
             label=model,
         )
-    labels = [f"{group} (n = {next(iter(by_model.values())).n})" for group, by_model in groups.items()]
+    labels = [f"{group} (n = {_sizes(by_model)})" for group, by_model in groups.items()]
     ax.set_yticks(range(len(groups)), labels)
     ax.set_ylim(len(groups) - 0.4, -0.6)
     ax.set_xlim(-3, 103)
@@ -196,6 +199,11 @@ def plot_groups(groups: Mapping[str, Mapping[str, Rate]], ax: Axes, *, what: str
     ax.grid(axis="y", visible=False)
     ax.set_title(f"{what}, 95% Wilson intervals", pad=24)
     _legend_on_top(ax, len(models))
+
+
+def _sizes(by_model: Mapping[str, Rate]) -> str:
+    """One number where all models have the same cases, else one each."""
+    return " / ".join(str(n) for n in dict.fromkeys(rate.n for rate in by_model.values()))
 
 
 def plot_curve(

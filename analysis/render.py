@@ -50,8 +50,11 @@ def to_markdown(document: Document, *, figures: str) -> str:
 
 
 def _markdown_table(table: Table) -> list[str]:
-    rows = [table.columns, tuple("---" for _ in table.columns), *table.rows]
-    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    escaped = [[cell.replace("|", "\\|") for cell in row] for row in table.rows]
+    for row, link in zip(escaped, table.links, strict=False):
+        row[0] = f"[{row[0]}]({link})" if link else row[0]
+    rows = [list(table.columns), ["---" for _ in table.columns], *escaped]
+    return ["| " + " | ".join(row) + " |" for row in rows]
 
 
 def to_terminal(document: Document, console: Console) -> None:

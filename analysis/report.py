@@ -3,12 +3,13 @@
     python -m analysis.report eval_base eval_sft eval_rl --training rl --out report
 
 Give the runs in the order Base, SFT, RL: each is compared with the one before it. `--check` first works every verdict
-out again from the recorded check values. Reads result files only.
+out again from the recorded check values; `--viewer` links cases to their trajectories. Reads result files only.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,8 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     f"({checked.num_judged} without an expected value): every row follows from them"
                 )
         alignment = align(runs)
-        document = build(alignment, title=args.title, curves=_curves(args.runs, args.training))
         out = args.out or args.runs[-1] / "report"
+        curves = _curves(args.runs, args.training)
+        document = build(alignment, title=args.title, curves=curves, viewer=_viewer(args.viewer, out))
         write(document, out)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -58,9 +60,22 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="where the report goes (default: report/ in the last run)"
     )
+    parser.add_argument("--viewer", type=Path, metavar="DIR", help="viewer of these runs; discordant cases link to it")
     parser.add_argument("--title", default="Base, SFT and RL, paired case by case", help="headline of the report")
     parser.add_argument("--check", action="store_true", help="work every verdict out again from trajectories.jsonl")
     return parse(parser, arguments)
+
+
+def _viewer(folder: Path | None, out: Path) -> str | None:
+    """Address of the viewer's page as seen from the report."""
+    if folder is None:
+        return None
+    page = folder / "index.html"
+    if not page.is_file():
+        raise TableError(
+            f"{page}: no such file; write the viewer first: python -m analysis.viewer RUN... --out {folder}"
+        )
+    return os.path.relpath(page.resolve(), out.resolve())
 
 
 def _curves(runs: Sequence[Path], training: Sequence[Path]) -> dict[str, list[Curve]]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from robustops.core.tables import EpisodeRow, write_episodes, write_json
+
+SEVERITIES = ("LOW", "MEDIUM", "HIGH")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +31,7 @@ class Outcome:
     tool_calls: int = 2
     supplemented: bool = False
     manifest: str = "a" * 64
+    damage: tuple[str, ...] | None = None  # the severity of each damaged row
 
 
 def outcomes(pattern: str, *, condition: str = "clean", prefix: str = "t") -> list[Outcome]:
@@ -82,8 +86,8 @@ def row(case: Outcome, stage: str) -> EpisodeRow:
         wall_s=0.1,
         stop_reason=case.stop_reason,
         error_kind="",
-        damage_rows=None,
-        damage_severity=None,
+        damage_rows=None if case.damage is None else len(case.damage),
+        damage_severity=max(case.damage or (), key=SEVERITIES.index, default=None),
         supplemented=case.supplemented,
         manifest_sha=case.manifest,
         weight_version=0,
@@ -143,8 +147,13 @@ def trajectory(case: Outcome, stage: str) -> dict[str, Any]:
         "boundary": None,
         "end": {"checks": checks, "gated": 0} if checks else None,
         "wall_s": 0.1,
+        "damage": None if case.damage is None else [damaged(severity) for severity in case.damage],
         "turns": turns,
     }
+
+
+def damaged(severity: str) -> dict[str, Any]:
+    return {"gym": "desk", "table": "t", "operation": "added", "key": 1, "columns": [], "severity": severity}
 
 
 MakeRun = Callable[..., Path]
@@ -166,6 +175,6 @@ def markdown_table(text: str, title: str) -> list[dict[str, str]]:
     for line in lines:
         if not line.startswith("|"):
             break
-        table.append([cell.strip() for cell in line.strip("|").split("|")])
+        table.append([cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip("|"))])
     header, _, *rows = table
     return [dict(zip(header, cells, strict=True)) for cells in rows]

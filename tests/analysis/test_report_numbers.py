@@ -215,7 +215,7 @@ def test_the_page_is_self_contained_and_says_what_the_markdown_says(two_stages: 
     text = " ".join(page.text)
     for row in markdown_table(markdown, "Gains, paired case by case"):
         assert all(cell in text for cell in row.values())
-    assert sum(tag == "svg" for tag, _ in page.tags) == 3
+    assert sum(tag == "svg" for tag, _ in page.tags) == 4
     ids = [attrs["id"] for tag, attrs in page.tags if tag == "section"]
     assert {f"#{name}" for name in ids} == {attrs["href"] for tag, attrs in page.tags if tag == "a"}
 
@@ -223,7 +223,7 @@ def test_the_page_is_self_contained_and_says_what_the_markdown_says(two_stages: 
 def test_figures_are_wellformed_and_say_what_they_show(two_stages: tuple[Path, Path]) -> None:
     report_of(*two_stages)
     figures = {path.stem: path for path in (two_stages[-1] / "report" / "figures").iterdir()}
-    assert set(figures) == {"success", "gains", "transitions"}
+    assert set(figures) == {"success", "gains", "transitions", "recovery"}
     for path in figures.values():
         root = ElementTree.parse(path).getroot()
         assert root.get("aria-label")
