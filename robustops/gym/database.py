@@ -42,6 +42,14 @@ def create_table_sql(table: Table) -> str:
     return f"CREATE TABLE {quoted(table.name)} ({', '.join(columns)})"
 
 
+def create_index_sql(table: Table) -> list[str]:
+    return [
+        f"CREATE INDEX {quoted('_by_'.join((table.name, '_'.join(columns))))} ON {quoted(table.name)} "
+        f"({', '.join(map(quoted, columns))})"
+        for columns in table.indexes
+    ]
+
+
 def literal(value: Any) -> str:
     if isinstance(value, bool):
         return str(int(value))

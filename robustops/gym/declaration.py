@@ -82,6 +82,7 @@ def _table(name: str, entry: Mapping[str, Any], enums: Mapping[str, tuple[str, .
         key=entry.get("key", ""),
         columns=columns,
         unique=tuple(tuple(group) for group in entry.get("unique", ())),
+        indexes=tuple(tuple(group) for group in entry.get("indexes", ())),
         id_format=entry.get("ids", ""),
     )
 

@@ -51,6 +51,7 @@ class Column:
 class Table:
     """`id_format`: empty for SQLite's autoincrement, `uuid4`, or e.g. `INC_{:03d}`. `key` is empty for a link table.
 
+    `indexes`: columns that rows are looked up by, other than the key.
     Ids that operations written in Python give: `ulid`, or `given` where they are not unique in the whole table.
     """
 
@@ -58,6 +59,7 @@ class Table:
     key: str
     columns: tuple[Column, ...]
     unique: tuple[tuple[str, ...], ...] = ()
+    indexes: tuple[tuple[str, ...], ...] = ()
     id_format: str = ""
 
     @cached_property

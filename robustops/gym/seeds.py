@@ -17,7 +17,7 @@ from pathlib import Path
 
 from robustops.core.errors import SeedError
 from robustops.gym.clock import SQL_TIME, VirtualClock
-from robustops.gym.database import Database, connect, create_table_sql
+from robustops.gym.database import Database, connect, create_index_sql, create_table_sql
 from robustops.gym.domain import Domain
 from robustops.gym.hashing import quoted
 from robustops.gym.sqltime import at_time
@@ -132,7 +132,8 @@ def build_seed(domain: Domain, sql: str, *, source: str = "seed") -> Seed:
     added_tables: list[str] = []
     try:
         for table in domain.tables.values():
-            connection.execute(create_table_sql(table))
+            for creation in (create_table_sql(table), *create_index_sql(table)):
+                connection.execute(creation)
         for line, statement in statements(sql):
             try:
                 _extend_schema(connection, statement, added_columns, added_tables)
