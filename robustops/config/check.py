@@ -72,12 +72,14 @@ LEAST: dict[str, int] = {
     "hardware.gpus": 0,
     "hardware.threads": 1,
     "model.api.requests_per_minute": 1,
+    "model.lora.alpha": 0,
+    "model.lora.rank": 0,
     "model.max_turns": 1,
     "model.reserve_tokens": 1,
     "source.max_mib": 1,
     "split.limit": 1,
 }
-POSITIVE = ("algorithm.lr", "algorithm.max_grad_norm", "algorithm.temperature")
+POSITIVE = ("algorithm.lr", "algorithm.max_grad_norm", "algorithm.spike_factor", "algorithm.temperature")
 
 
 def nearest(word: str, names: Iterable[str]) -> str:

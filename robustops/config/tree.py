@@ -49,6 +49,8 @@ class SftConfig:
     warmup_steps: int = 0
     max_grad_norm: float = 1.0
     micro_batch_tokens: int = 16384
+    packing: bool = False  # several demonstrations in one row, where the attention keeps them apart
+    spike_factor: float | None = 4.0  # a loss so many times the recent median is reported; None: never
     validation_size: int = 64  # demonstrations set apart for the monitoring loss
     activation_checkpointing: bool = False
 
@@ -67,6 +69,18 @@ class ApiConfig:
 
 
 @dataclass
+class LoraConfig:
+    """Low-rank adapters instead of full-parameter training; exports are merged."""
+
+    rank: int = 0  # 0: all parameters are trained
+    alpha: float = 32.0  # the adapters' product is scaled by alpha / rank
+    dropout: float = 0.0
+    targets: list[str] = field(
+        default_factory=lambda: ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+    )
+
+
+@dataclass
 class ModelConfig:
     name: str = REQUIRED
     stage: str = "base"  # base | sft | rl | teacher: the row's place in a report
@@ -79,6 +93,7 @@ class ModelConfig:
     reserve_tokens: int = 2048
     max_turns: int = 40
     tool_schema: str = "full"  # full | compact
+    lora: LoraConfig = field(default_factory=LoraConfig)
     api: ApiConfig = field(default_factory=ApiConfig)
 
 
