@@ -76,6 +76,8 @@ class SqlRunner:
         connection = connect()
         connection.deserialize(self._database.dump())
         connection.execute("PRAGMA query_only = ON")
+        # SQLite sets these two table functions up on first use, which the authorizer would not allow.
+        connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
         connection.set_progress_handler(self._look, STEPS_PER_LOOK)
         connection.set_authorizer(_authorize)

@@ -20,7 +20,7 @@ from tool_cases import (
 )
 
 from robustops.gym.domain import Domain
-from robustops.gym.domains import load_domain
+from robustops.gym.domains import load_domain, load_toolbox
 from robustops.gym.embedded import EmbeddedGym
 from robustops.gym.session import Session
 
@@ -44,7 +44,7 @@ class Executed:
 async def execute(cases: DomainCases, folder: Path) -> Executed:
     domain = load_domain(cases.domain)
     found = Executed(domain=cases.domain, num_tools=len(domain.tools))
-    gym, task = EmbeddedGym(), cases.task(folder)
+    gym, task = EmbeddedGym(toolboxes=(load_toolbox(cases.domain),)), cases.task(folder)
     for name in domain.tools:
         for way, held, stated in (
             ("success", found.succeeded, cases.successes),
@@ -72,7 +72,8 @@ async def _fault(session: Session, domain: Domain, name: str, case: Success | Re
     if (await session.state_hash() == digest) is bool(changes):
         return f"the hash and the rows disagree on a change: {changes}"
     is_refusal = isinstance(case, Refused) and domain.failures != "unflagged"  # such a server forgets the flag
-    if not result.executed or result.is_error is not is_refusal:
+    is_mishap = isinstance(case, Success) and case.is_error
+    if not result.executed or result.is_error is not (is_refusal or is_mishap):
         return f"is_error {result.is_error}: {result.text[:300]}"
     if isinstance(case, Refused):
         if case.text not in result.text or not (result.is_error or case.text):

@@ -42,6 +42,7 @@ class Success:
     arguments: Mapping[str, Any]
     reply: Any = None
     changes: Changes = field(default_factory=dict)
+    is_error: bool = False  # the server writes what is asked and then reports a failure, always
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

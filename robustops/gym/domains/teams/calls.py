@@ -16,6 +16,11 @@ _EMPTY_AT_START = (
     *("resultInfo", "mediaState", "toneInfo", "transcription", "answeredBy", "ringingTimeoutInSeconds"),
     *("tenantId", "terminationReason", "meetingCapability"),
 )
+OPTIONS = {
+    "isContentSharingNotificationEnabled": True,
+    "isDeltaRosterEnabled": True,
+    "isInteractiveRosterEnabled": True,
+}
 _NEVER_ACTIVE = ("terminated", "terminating")
 
 
@@ -76,7 +81,7 @@ def _create(records: Records, arguments: Mapping[str, Any]) -> Any:
         "meeting_info": arguments.get("meetingInfo"),
         "my_participant_id": records.ids.uuid(),
         "subject": arguments.get("subject"),
-        "call_options": arguments.get("callOptions"),
+        "call_options": {**OPTIONS, **arguments["callOptions"]} if "callOptions" in arguments else None,
         "tenant_id": arguments.get("tenantId"),
     }
     call = records.add("calls", values)

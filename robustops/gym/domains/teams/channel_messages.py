@@ -52,6 +52,8 @@ def _send(records: Records, arguments: Mapping[str, Any]) -> Any:
         "web_url": f"https://teams.microsoft.com/l/message/{channel['channel_id']}/{message_id}",
         "from_json": sender(records.caller["user_id"], SENDER_NAME),
         **content_columns(arguments),
+        # The real server keeps no other kind of text here, whatever is sent.
+        "body_json": {"contentType": "text", "content": arguments["body"]["content"]},
     }
     message = records.add(TABLE, values)
     return {"@odata.context": f"{CONTEXT}{_place(arguments)}/$entity", **channel_message_item(message)}

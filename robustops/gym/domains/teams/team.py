@@ -100,7 +100,7 @@ def _updated(team: Row, tenant: str) -> dict[str, Any]:
         "members": None,
         "channels": None,
         "installedApps": None,
-        "incomingChannels": decoded(team["incoming_channels"]),
+        "incomingChannels": None,
     }
 
 
