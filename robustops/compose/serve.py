@@ -37,7 +37,7 @@ def run(config: ServeConfig, folder: Path) -> None:
         max_idle_s=config.max_idle_s,
     )
     if config.dry_run:
-        for step in planned(options, [config.domain], config.port_offset):
+        for step in planned(options, [config.domain], port=config.port, port_offset=config.port_offset):
             print(shlex.join(step.argv))
         return
     containers = serve_containers(

@@ -37,24 +37,28 @@ class ContainerOptions:
     max_idle_s: float = 4 * 3600.0
 
 
-def domains_of(names: Sequence[str]) -> tuple[str, ...]:
-    """Raises ConfigError for a domain that has no image."""
-    wanted = tuple(IMAGES) if tuple(names) == ("all",) else tuple(names)
-    for name in wanted:
+def _ports(domains: Sequence[str], port: int | None, port_offset: int) -> dict[str, int]:
+    """Public port by domain. Raises ConfigError for a domain that has no image, and for one port of several."""
+    names = tuple(IMAGES) if tuple(domains) == ("all",) else tuple(domains)
+    for name in names:
         if name not in IMAGES:
             raise ConfigError(f"domain={name}: no image; expected all or one of {', '.join(IMAGES)}")
-    return wanted
+    if port is not None and len(names) != 1:
+        raise ConfigError(f"port={port} is for one domain, but {len(names)} are served; use port_offset=N")
+    return {name: public_port(name, port, port_offset) for name in names}
 
 
 def launch_of(options: ContainerOptions, domain: str, port: int) -> Launch:
     return RUNTIMES[options.runtime](IMAGES[domain], f"robustops-{domain}-{port}", port, options.folder)
 
 
-def planned(options: ContainerOptions, domains: Sequence[str], port_offset: int) -> tuple[Step, ...]:
+def planned(
+    options: ContainerOptions, domains: Sequence[str], *, port: int | None = None, port_offset: int = 0
+) -> tuple[Step, ...]:
     """The command lines of each domain's first container, in order; nothing is run."""
     steps: list[Step] = []
-    for domain in domains_of(domains):
-        launch = launch_of(options, domain, public_port(domain, None, port_offset) + INNER_OFFSET)
+    for domain, public in _ports(domains, port, port_offset).items():
+        launch = launch_of(options, domain, public + INNER_OFFSET)
         steps += [*launch.prepare, Step(argv=launch.run), *launch.stop]
     return tuple(steps)
 
@@ -70,29 +74,28 @@ async def serve_containers(
     on_ready: Callable[[Sequence[Served]], None] | None = None,
 ) -> None:
     """Serve until cancelled, then stop every container. Raises ConfigError, GymError for one that does not start."""
-    names = domains_of(domains)
-    if port is not None and len(names) != 1:
-        raise ConfigError(f"port={port} is for one domain, but {len(names)} are served; use port_offset=N")
-    ports = [public_port(name, port, port_offset) for name in names]
+    ports = _ports(domains, port, port_offset)
     warn_of_open_host(host, token)
     async with AsyncExitStack() as stack:
-        gateways = [_gateway(options, name, wanted) for name, wanted in zip(names, ports, strict=True)]
-        for gateway in gateways:
+        gateways = {name: _gateway(options, name, wanted) for name, wanted in ports.items()}
+        for gateway in gateways.values():
             stack.push_async_callback(gateway.close)
         # Gathered with exceptions as values: a container may not still be starting when the others are stopped.
-        for outcome in await asyncio.gather(*(gateway.start() for gateway in gateways), return_exceptions=True):
+        for outcome in await asyncio.gather(
+            *(gateway.start() for gateway in gateways.values()), return_exceptions=True
+        ):
             if outcome is not None:
                 raise outcome
         served = []
-        for name, wanted, gateway in zip(names, ports, gateways, strict=True):
+        for name, gateway in gateways.items():
             app = make_gateway_app(gateway, max_body_bytes=MAX_BODY_BYTES, token=token)
             runner = web.AppRunner(app, access_log=None)
             await runner.setup()
             stack.push_async_callback(runner.cleanup)
-            served.append(Served(domain=name, url=await listen(runner, host, wanted)))
+            served.append(Served(domain=name, url=await listen(runner, host, ports[name])))
         if on_ready is not None:
             on_ready(served)
-        await asyncio.gather(*(gateway.sweep_forever() for gateway in gateways))
+        await asyncio.gather(*(gateway.sweep_forever() for gateway in gateways.values()))
 
 
 def _gateway(options: ContainerOptions, domain: str, port: int) -> Gateway:

@@ -1,0 +1,353 @@
+"""The benchmark's containers, with executables that note how they are called in place of docker and its kin."""
+
+import asyncio
+import json
+import os
+import socket
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from robustops.core.errors import ConfigError, GymTimeout, GymUnavailable
+from robustops.gym.public import BY_DOMAIN
+from robustops.gym.runtime.commands import RUNTIMES
+from robustops.gym.runtime.container import Container
+from robustops.gym.runtime.gateway import Gateway, make_gateway_app
+from robustops.gym.runtime.images import IMAGES
+from robustops.gym.runtime.service import ContainerOptions, planned, serve_containers
+
+FAKE = Path(__file__).parent / "fake_runtime.py"
+
+
+class FakeRuntime:
+    """Executables docker, udocker and apptainer on PATH, and what they noted."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.log = folder / "calls.jsonl"
+        self.scratch = folder / "scratch"
+        self.monkeypatch = monkeypatch
+        for name in RUNTIMES:
+            script = folder / "bin" / name
+            script.parent.mkdir(exist_ok=True)
+            script.write_text(f'#!/bin/sh\nexec {sys.executable} -S {FAKE} {name} "$@"\n')
+            script.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder / 'bin'}:{os.environ['PATH']}")
+        monkeypatch.setenv("FAKE_LOG", str(self.log))
+
+    def set(self, **values):
+        for name, value in values.items():
+            self.monkeypatch.setenv(f"FAKE_{name.upper()}", str(value))
+
+    def notes(self, kind):
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [line[1:] for line in map(json.loads, lines) if line[0] == kind]
+
+    def calls(self):
+        return self.notes("call")
+
+    def living(self):
+        """Process ids of the containers that still run."""
+        return [int(pid) for _, pid in self.notes("up") if is_alive(int(pid))]
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    return FakeRuntime(tmp_path, monkeypatch)
+
+
+def free_port():
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return unused.getsockname()[1]
+
+
+def container(fake, runtime="docker", *, start_timeout_s=20.0):
+    port = free_port()
+    launch = RUNTIMES[runtime](IMAGES["csm"], f"robustops-csm-{port}", port, fake.scratch)
+    return Container(launch, start_timeout_s=start_timeout_s), port
+
+
+@asynccontextmanager
+async def gateway(fake, **options):
+    """A gateway before well-behaved containers, its URL, and a way to speak to it."""
+    settings = {"restart_after": 10**6, "max_idle_s": 10**6, **options}
+    behind = Gateway(lambda: container(fake)[0], **settings)
+    await behind.start()
+    app = make_gateway_app(behind, max_body_bytes=10**6, token=None)
+    try:
+        async with TestServer(app, host="127.0.0.1") as server, aiohttp.ClientSession(server.make_url("/")) as http:
+            yield behind, Speaker(http)
+    finally:
+        await behind.close()
+
+
+class Speaker:
+    def __init__(self, http):
+        self.http = http
+
+    async def seed(self, database_id):
+        body = {"database_id": database_id, "sql_content": "x"}
+        async with self.http.post("/api/seed-database", json=body) as response:
+            return response.status
+
+    async def pid(self, database_id):
+        """The process that holds the database, or the status of a refusal."""
+        async with self.http.post("/mcp", json={}, headers={"x-database-id": database_id}) as response:
+            return (await response.json())["data"][0]["pid"] if response.status == 200 else response.status
+
+    async def delete(self, database_id):
+        async with self.http.delete("/api/delete-database", json={"database_id": database_id}) as response:
+            return response.status
+
+    async def kill(self, database_id):
+        async with self.http.post("/api/die", json={}, headers={"x-database-id": database_id}) as response:
+            return response.status
+
+
+async def until(condition):
+    async with asyncio.timeout(20):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def test_every_domain_has_an_image_and_none_has_two():
+    assert set(IMAGES) == set(BY_DOMAIN)
+    digests = {image.digest for image in IMAGES.values()}
+    assert len(digests) == 7
+    assert all(len(digest) == 64 and int(digest, 16) for digest in digests)
+    assert {name: image.port for name, image in IMAGES.items()} == {**dict.fromkeys(IMAGES, 8005), "calendar": 8003}
+
+
+def test_docker_publishes_the_containers_own_port_and_raises_its_descriptors(tmp_path):
+    launch = RUNTIMES["docker"](IMAGES["calendar"], "n", 18003, tmp_path)
+    image = (
+        "shivakrishnareddyma225/enterpriseops-gym-mcp-calendar"
+        "@sha256:994c5421a6dd065861bc7f813a177f6d408875e9df60fe8d012959bc4510da02"
+    )
+    assert launch.run == (
+        *("docker", "run", "--rm", "--init", "--name", "n", "--platform", "linux/amd64"),
+        *("--ulimit", "nofile=65536:65536", "--publish", "127.0.0.1:18003:8003", image),
+    )
+    assert launch.prepare[-1].argv == ("docker", "pull", "--quiet", "--platform", "linux/amd64", image)
+    assert [step.argv for step in launch.stop] == [("docker", "stop", "--time", "5", "n")]
+
+
+def test_udocker_moves_the_server_and_tells_it_so(tmp_path):
+    launch = RUNTIMES["udocker"](IMAGES["drive"], "n", 18009, tmp_path)
+    assert launch.run == (
+        *("udocker", "run", "--env=FASTAPI_BASE_URL=http://127.0.0.1:18009"),
+        *("--env=MCP_SERVER_HOST=127.0.0.1", "--env=MCP_SERVER_PORT=18009", "--workdir=/app", "n"),
+        *("python", "-m", "uvicorn", "app.main:app", "--host", "127.0.0.1", "--port", "18009"),
+    )
+    latest = "shivakrishnareddyma225/enterpriseops-gym-mcp-drive:latest"
+    assert [step.argv[1:] for step in launch.prepare] == [("rm", "n"), ("pull", latest), ("create", "--name=n", latest)]
+
+
+def test_apptainer_keeps_databases_in_a_folder_of_the_containers_own(tmp_path):
+    launch = RUNTIMES["apptainer"](IMAGES["csm"], "n", 18001, tmp_path)
+    assert launch.scratch == tmp_path / "n"
+    assert f"{tmp_path}/n:/app/databases" in launch.run
+    assert launch.run[launch.run.index("--env") + 1] == "API_BASE_URL=http://127.0.0.1:18001"
+    assert f"docker://{IMAGES['csm'].pinned}" in launch.run
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+async def test_a_container_is_healthy_when_it_has_started_and_gone_when_it_has_stopped(fake, runtime):
+    its_container, port = container(fake, runtime)
+    await its_container.start()
+    (pid,) = fake.living()
+    async with aiohttp.ClientSession() as http, http.get(f"{its_container.url}/health") as response:
+        assert (response.status, (await response.json())["pid"]) == (200, pid)
+    launch = RUNTIMES[runtime](IMAGES["csm"], f"robustops-csm-{port}", port, fake.scratch)
+    assert fake.calls() == [list(argv) for argv in (*(step.argv for step in launch.prepare), launch.run)]
+    assert launch.scratch is None or launch.scratch.is_dir()
+    await its_container.stop()
+    await its_container.stop()  # a second time does no harm
+    assert fake.living() == []
+    assert fake.calls()[-1] == list(launch.stop[-1].argv if launch.stop else launch.run)
+    assert launch.scratch is None or not launch.scratch.exists()
+
+
+@pytest.mark.parametrize(
+    ("mode", "error", "text"),
+    [
+        ("dies", GymUnavailable, "ended with exit code 1 at its start: exec format error"),
+        ("no-pull", GymUnavailable, "exit code 1: manifest unknown"),
+        ("mute", GymTimeout, r"health did not answer within 1 s; raise start_timeout_s"),
+    ],
+)
+async def test_a_container_that_does_not_start_says_why_and_leaves_nothing(fake, mode, error, text):
+    fake.set(mode=mode)
+    its_container, _ = container(fake, start_timeout_s=1)
+    with pytest.raises(error, match=text):
+        await its_container.start()
+    assert fake.living() == []
+
+
+async def test_a_start_that_is_cancelled_leaves_nothing(fake):
+    fake.set(mode="mute")
+    its_container, _ = container(fake)
+    starting = asyncio.create_task(its_container.start())
+    await until(lambda: any(call[1] == "run" for call in fake.calls()))
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert fake.calls()[-1][1] == "stop"
+
+
+async def test_a_runtime_that_is_not_installed_is_named(fake, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(ConfigError, match=r"gym=docker: there is no executable 'docker' on PATH"):
+        await container(fake)[0].start()
+
+
+async def test_the_gateway_passes_requests_and_headers_through(fake):
+    async with gateway(fake) as (_, speak):
+        assert await speak.seed("db_1") == 200
+        headers = {"x-database-id": "db_1", "x-user-email": "a@b.c", "mcp-session-id": "s"}
+        async with speak.http.post("/api/sql-runner?limit=3", json={}, headers=headers) as response:
+            seen = {name.lower(): value for name, value in (await response.json())["headers"].items()}
+        assert headers.items() <= seen.items()
+        assert await speak.delete("db_1") == 200
+        assert await speak.pid("db_1") == 404
+    assert fake.living() == []
+
+
+async def test_a_container_is_replaced_before_it_runs_out_and_no_session_notices(fake):
+    """Each container can take four seeds; after three a fresh one is started beside it."""
+    fake.set(seeds=4)
+    async with gateway(fake, restart_after=3) as (behind, speak):
+        for number in range(9):
+            assert await speak.seed(f"db_{number}") == 200
+            if number % 3 == 2:
+                await until(lambda number=number: len(fake.notes("up")) == number // 3 + 2)
+                await until(lambda number=number: len(behind.containers) == number // 3 + 2)
+        pids = [await speak.pid(f"db_{number}") for number in range(9)]
+        assert [len(set(pids[start : start + 3])) for start in range(0, 9, 3)] == [1, 1, 1]
+        assert len(set(pids)) == 3  # every database is still where it was made
+        for number in range(9):
+            assert await speak.delete(f"db_{number}") == 200
+        await until(lambda: len(fake.living()) == 1)
+        assert len(behind.containers) == 1
+    assert fake.living() == []
+
+
+async def test_a_database_that_is_seeded_again_stays_where_it_is(fake):
+    async with gateway(fake, restart_after=1) as (behind, speak):
+        await speak.seed("db_1")
+        await until(lambda: len(behind.containers) == 2)
+        before = await speak.pid("db_1")
+        await speak.seed("db_1")
+        assert await speak.pid("db_1") == before
+
+
+async def test_a_container_that_ends_by_itself_is_replaced_and_its_databases_are_lost(fake):
+    async with gateway(fake) as (_, speak):
+        await speak.seed("db_1")
+        first = await speak.pid("db_1")
+        await speak.kill("db_1")
+        await until(lambda: len(fake.notes("up")) == 2)
+        async with asyncio.timeout(20):
+            while await speak.seed("db_2") != 200:
+                await asyncio.sleep(0.01)
+        assert await speak.pid("db_2") not in (first, 404)
+        assert await speak.pid("db_1") == 404
+
+
+async def test_while_no_container_is_there_the_gateway_says_so(fake):
+    async with gateway(fake) as (behind, speak):
+        fake.set(mode="dies")
+        await speak.seed("db_1")
+        await speak.kill("db_1")
+        await until(lambda: behind.containers == ())
+        assert await speak.seed("db_2") == 503
+
+
+async def test_databases_that_nobody_uses_are_deleted_so_that_an_old_container_can_go(fake):
+    now = 0.0
+    async with gateway(fake, restart_after=1, max_idle_s=100.0, now=lambda: now) as (behind, speak):
+        await speak.seed("db_left")
+        await until(lambda: len(behind.containers) == 2)
+        await speak.seed("db_used")
+        now = 90.0
+        await speak.pid("db_used")
+        now = 101.0
+        await behind.sweep()
+        await until(lambda: len(behind.containers) >= 1 and await_free(fake, behind))
+        assert await speak.pid("db_used") != 404
+        assert await speak.pid("db_left") == 404
+
+
+def await_free(fake, behind):
+    return len(fake.living()) == len(behind.containers)
+
+
+async def test_the_gateway_asks_for_its_token(fake):
+    behind = Gateway(lambda: container(fake)[0], restart_after=9, max_idle_s=9.0)
+    app = make_gateway_app(behind, max_body_bytes=10, token="secret")
+    async with TestClient(TestServer(app, host="127.0.0.1")) as client:
+        assert (await client.get("/api/schema")).status == 401
+
+
+def options(fake, runtime="docker"):
+    return ContainerOptions(runtime=runtime, folder=fake.scratch, start_timeout_s=20.0)
+
+
+async def test_serving_starts_a_container_a_domain_and_stops_all_when_cancelled(fake):
+    port_offset = free_port() - BY_DOMAIN["csm"].port
+    if not 0 < port_offset < 40000:
+        port_offset = 20000
+    ready = asyncio.get_running_loop().create_future()
+    serving = asyncio.create_task(
+        serve_containers(["csm"], options(fake), port_offset=port_offset, on_ready=ready.set_result)
+    )
+    await asyncio.wait([ready, serving], return_when=asyncio.FIRST_COMPLETED)
+    (served,) = ready.result()
+    assert served.url == f"http://127.0.0.1:{8001 + port_offset}"
+    async with aiohttp.ClientSession() as http, http.get(f"{served.url}/health") as response:
+        assert response.status == 200
+    (run,) = [call for call in fake.calls() if call[1] == "run"]
+    assert f"127.0.0.1:{8001 + port_offset + 10_000}:8005" in run
+    serving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await serving
+    assert fake.living() == []
+    assert fake.calls()[-1][1] == "stop"
+
+
+async def test_one_container_that_does_not_start_stops_the_others(fake):
+    fake.set(mode="dies")
+    with pytest.raises(GymUnavailable, match="exec format error"):
+        await serve_containers(["csm"], options(fake), port_offset=20000)
+    assert fake.living() == []
+
+
+def test_a_dry_run_names_every_command_and_runs_none(fake):
+    steps = planned(options(fake), ["all"])
+    runs = [step.argv for step in steps if step.argv[1] == "run"]
+    assert len(runs) == 7
+    ports = sorted(int(part.split(":")[1]) for run in runs for part in run if part.startswith("127.0.0.1:"))
+    assert ports == sorted(server.port + 10_000 for server in BY_DOMAIN.values())
+    assert fake.calls() == []
+
+
+def test_a_domain_without_an_image_lists_those_with_one(fake):
+    with pytest.raises(ConfigError, match="domain=cms: no image; expected all or one of csm"):
+        planned(options(fake), ["cms"])
+
+
+async def test_a_port_for_several_domains_is_a_mistake(fake):
+    with pytest.raises(ConfigError, match="use port_offset"):
+        await serve_containers(["all"], options(fake), port=9000)
