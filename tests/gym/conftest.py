@@ -1,4 +1,4 @@
-"""Prints, at the end of a run, how many tools of each domain were executed, and how."""
+"""Prints, at the end of a run, how many tools of each domain were executed, and how far recorded runs agree."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import pytest
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, [])]
-    lines = [value for report in reports for name, value in report.user_properties if name == "executed_tools"]
-    if lines:
-        terminalreporter.section("tools executed")
-        for line in lines:
-            terminalreporter.line(line)
+    for wanted, title in (("executed_tools", "tools executed"), ("agreement", "agreement with recorded runs")):
+        lines = [value for report in reports for name, value in report.user_properties if name == wanted]
+        if lines:
+            terminalreporter.section(title)
+            for line in lines:
+                terminalreporter.line(line)

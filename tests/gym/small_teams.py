@@ -48,7 +48,7 @@ INSERT INTO teams (org_id, team_id, group_id, display_name, description, visibil
 ('nord-001', 'team-a', 'group-a', 'Alpha', 'First team', 'private', 'none', 'int-a',
   '{{"allowDeleteChannels": true, "allowAddRemoveApps": true}}', '{MEMBERS}', 0, 'https://t/a', {AT}, {AT}, 0),
 ('nord-001', 'team-b', 'group-b', 'Beta', NULL, 'public', 'none', 'int-b', NULL, '[]', 0, 'https://t/b', {AT}, {AT}, 0),
-('far-002', 'team-z', 'group-z', 'Alpha', NULL, 'private', 'none', 'int-z', NULL, '[]', 0, 'https://t/z', {AT}, {AT}, 0);
+('far-002', 'team-z', 'group-z', 'Alpha', NULL, 'private', 'none', 'int-z', NULL, '[]', 0, NULL, {AT}, {AT}, 0);
 INSERT INTO channels (org_id, channel_id, team_id, display_name, description, membership_type, email, is_archived,
   is_favorite_by_default, created_date_time, updated_date_time, soft_delete) VALUES
 ('nord-001', 'ch-general', 'team-a', 'General', 'All of us', 'standard', NULL, 0, 1, {AT}, {AT}, 0),
