@@ -1,56 +1,97 @@
-"""Evaluate a policy on paired clean and fault cases; the results leave as files."""
+"""Evaluate one policy, or several side by side, on paired clean and fault cases; the results leave as files."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 from robustops.compose.hardware import check_hardware
-from robustops.compose.play import play_cases
+from robustops.compose.play import Arm, play_arms
 from robustops.compose.policy import build_policy
 from robustops.compose.scene import Scene, build_scene, build_scheduler, identity_of
 from robustops.config import RunConfig
 from robustops.core.errors import ConfigError
 from robustops.core.tables import EpisodeRow
 from robustops.core.task import Condition, Part
+from robustops.data.paraphrase import paraphrased
 from robustops.faults.manifest import Manifest, read_manifest
 from robustops.rollout.evaluate import paired_cases
 
+STAGES = ("base", "sft", "rl", "teacher")
+
 
 def run(config: RunConfig, folder: Path) -> None:
-    """Play the cases of `split.part` and write run.json, episodes.parquet and trajectories.jsonl. Resumable."""
+    """Play the cases of `split.part` and write run.json, episodes.parquet and trajectories.jsonl. Resumable.
+
+    With `evaluation.arms` every arm has a folder of its own, named by its stage, inside this run's.
+    """
     part = cast(Part, config.split.part)
     check_hardware(config)
+    configs = arms_of(config)
     scene = build_scene(config, part)
+    wanted = config.evaluation
+    try:
+        tasks = {task_id: paraphrased(task, wanted.paraphrase) for task_id, task in scene.tasks.items()}
+    except ValueError as error:
+        raise ConfigError(f"evaluation.paraphrase: {error}") from error
+    scene = replace(scene, tasks=tasks)
     manifest = _manifest(scene)
-    policy = build_policy(config, scene.codec, scene.task_set.plans)
-    wanted, is_scripted = config.evaluation, config.engine.kind == "scripted"
+    conditions = cast(Sequence[Condition], wanted.conditions)
+    cases = paired_cases(list(tasks.values()), conditions=conditions, attempts=wanted.attempts)
+    has_own_faults = manifest is None and "fault" in conditions
+    arms = [
+        _arm(scene, one, folder / one.model.stage if wanted.arms else folder, has_own_faults=has_own_faults)
+        for one in configs
+    ]
+    for arm, rows in zip(arms, asyncio.run(play_arms(scene, arms, cases, manifest=manifest)), strict=True):
+        print(_summary(rows, arm.folder), flush=True)
+
+
+def arms_of(config: RunConfig) -> list[RunConfig]:
+    """One configuration an arm: `STAGE=FOLDER` is a model in a folder, `STAGE=api` the endpoint of `model.api`.
+
+    All else, tokenizer and budget among it, is the run's. Raises ConfigError for an arm that is neither.
+    """
+    if not config.evaluation.arms:
+        return [config]
+    arms: list[RunConfig] = []
+    for text in config.evaluation.arms:
+        stage, _, path = text.partition("=")
+        if stage not in STAGES or not path:
+            raise ConfigError(
+                f"evaluation.arms: got {text!r}, expected STAGE=FOLDER or STAGE=api with a stage of {', '.join(STAGES)}"
+            )
+        if stage in (arm.model.stage for arm in arms):
+            raise ConfigError(f"evaluation.arms: stage {stage!r} twice; run folders are named by the stage")
+        tokenizer = config.model.tokenizer_path or config.model.path
+        model = replace(config.model, stage=stage, tokenizer_path=tokenizer)
+        if path == "api":
+            arms.append(replace(config, model=model, engine=replace(config.engine, kind="api")))
+        else:
+            arms.append(replace(config, model=replace(model, path=path)))
+    return arms
+
+
+def _arm(scene: Scene, config: RunConfig, folder: Path, *, has_own_faults: bool) -> Arm:
+    is_scripted = config.engine.kind == "scripted"
     identity = identity_of(
         config,
         folder,
         model="scripted expert" if is_scripted else config.model.name,
         stage="teacher" if is_scripted else config.model.stage,
-        split=part,
-        policy_mode="greedy" if wanted.temperature == 0 else "sampled",
+        split=config.split.part,
+        policy_mode="greedy" if config.evaluation.temperature == 0 else "sampled",
     )
-    conditions = cast(Sequence[Condition], wanted.conditions)
-    rows = asyncio.run(
-        play_cases(
-            scene,
-            policy,
-            paired_cases(list(scene.tasks.values()), conditions=conditions, attempts=wanted.attempts),
-            title=f"evaluation of {identity.stage}",
-            identity=identity,
-            folder=folder,
-            temperature=wanted.temperature,
-            manifest=manifest,
-            scheduler=build_scheduler(config) if manifest is None and "fault" in conditions else None,
-            is_audited=True,
-        )
+    return Arm(
+        config=config,
+        policy=build_policy(config, scene.codec, scene.task_set.plans),
+        identity=identity,
+        folder=folder,
+        scheduler=build_scheduler(config) if has_own_faults else None,
     )
-    print(_summary(rows, folder), flush=True)
 
 
 def _manifest(scene: Scene) -> Manifest | None:
@@ -66,9 +107,10 @@ def _manifest(scene: Scene) -> Manifest | None:
 def _summary(rows: Sequence[EpisodeRow], folder: Path) -> str:
     parts = []
     for condition in ("clean", "fault"):
-        chosen = [row for row in rows if row.condition == condition]
+        chosen = [row for row in rows if row.condition == condition and not row.supplemented]
         if chosen:
             hits = f", fault met in {sum(row.fault_hit for row in chosen)}" if condition == "fault" else ""
             parts.append(f"{condition} {sum(row.success is True for row in chosen)}/{len(chosen)}{hits}")
     unscored = sum(row.success is None for row in rows)
-    return f"solved: {'; '.join(parts)}; unscored {unscored}; {folder}"
+    damaging = sum(bool(row.damage_rows) for row in rows)
+    return f"solved: {'; '.join(parts)}; damaging {damaging}; unscored {unscored}; {folder}"

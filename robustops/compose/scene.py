@@ -23,6 +23,7 @@ from robustops.core.errors import ConfigError
 from robustops.core.task import Part, Task
 from robustops.data.task_set import TaskSet
 from robustops.faults.catalogue import TRAINABLE, CapRange, FaultPolicy, subtypes_of
+from robustops.faults.labels import Labels, read_labels, set_name
 from robustops.faults.scheduler import Scheduler
 from robustops.gym.client import HttpGym
 from robustops.gym.embedded import EmbeddedGym
@@ -49,6 +50,7 @@ class Scene:
     task_set: TaskSet
     tasks: Mapping[str, Task]
     judge: CompletionJudge | None
+    labels: Labels | None = None
 
     def setup(self, policy: Policy, *, temperature: float) -> Setup:
         config = self.config
@@ -61,6 +63,7 @@ class Scene:
             sampling=Sampling(temperature=temperature, max_tokens=config.engine.max_tokens_per_turn),
             seed=config.seed,
             graphs=self.task_set.graphs,
+            labels=self.labels,
         )
 
     async def close(self) -> None:
@@ -75,7 +78,23 @@ def build_scene(config: RunConfig, part: Part) -> Scene:
     gym = build_gym(config)
     task_set = open_task_set(config)
     tasks = select_tasks(config, task_set, part, gym)
-    return Scene(config=config, gym=gym, codec=codec, task_set=task_set, tasks=tasks, judge=judge_of(config))
+    return Scene(
+        config=config,
+        gym=gym,
+        codec=codec,
+        task_set=task_set,
+        tasks=tasks,
+        judge=judge_of(config),
+        labels=labels_of(config, task_set),
+    )
+
+
+def labels_of(config: RunConfig, task_set: TaskSet) -> Labels | None:
+    if config.fault_policy.labels is None:
+        return None
+    path = Path(config.fault_policy.labels).expanduser().absolute()
+    split = task_set.split
+    return read_labels(path, split=set_name(config.split.name, split.sha256), task_ids=split.entries)
 
 
 def build_codec(config: RunConfig) -> Codec:
@@ -192,12 +211,24 @@ def identity_of(
     )
 
 
-WITHOUT_EFFECT = ("run", "logger", "hardware")  # groups that change no episode
+# Keys that change no episode: how much runs at once, where results go, how many cases are asked for.
+WITHOUT_EFFECT: Mapping[str, frozenset[str] | None] = {
+    "run": None,
+    "logger": None,
+    "hardware": None,
+    "engine": frozenset({"concurrency", "gpu_memory_utilization", "kv_cache_mib"}),
+    "gym": frozenset({"pool", "max_consecutive_failures"}),
+    "evaluation": frozenset({"conditions", "attempts", "arms", "supplement", "supplement_temperature"}),
+}
 
 
 def settings_sha(config: RunConfig) -> str:
     """Hash of the settings that shape episodes and of the model: no folder mixes the results of two."""
-    settings = {name: value for name, value in asdict(config).items() if name not in WITHOUT_EFFECT}
+    settings = {}
+    for group, value in asdict(config).items():
+        without = WITHOUT_EFFECT.get(group, frozenset())
+        if without is not None:
+            settings[group] = {k: v for k, v in value.items() if k not in without} if without else value
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode())
     for path in sorted(Path(config.model.path).expanduser().absolute().glob("*.safetensors")):
         digest.update(path.name.encode())

@@ -24,9 +24,10 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "algorithm.on_underfill": ("smaller_batch", "skip", "raise"),
     "algorithm.schedule": ("constant", "cosine"),
     "collection.teacher": ("scripted", "api"),
-    "do": ("tasks", "manifest", "graphs", "play", "export"),
+    "do": ("tasks", "manifest", "labels", "graphs", "play", "export"),
     "engine.kind": ("vllm", "hf", "api", "scripted"),
-    "fault_policy.name": ("none", "train", "heldout", "all", "stress"),
+    "fault_policy.name": ("none", "train", "heldout", "all", "stress", "ood"),
+    "labels.kind": ("rules", "llm"),
     "graphs.kind": ("rules", "llm"),
     "gym.kind": ("embedded", "http", "docker", "udocker", "apptainer"),
     "hardware.precision": ("fp32", "bf16"),
@@ -65,6 +66,8 @@ LEAST: dict[str, int] = {
     "engine.concurrency": 1,
     "engine.max_tokens_per_turn": 1,
     "evaluation.attempts": 1,
+    "evaluation.paraphrase": 0,
+    "evaluation.supplement": 0,
     "evaluation.temperature": 0,
     "gym.max_consecutive_failures": 1,
     "gym.janitor_ttl_s": 60,
@@ -72,14 +75,19 @@ LEAST: dict[str, int] = {
     "hardware.gpus": 0,
     "hardware.threads": 1,
     "model.api.requests_per_minute": 1,
-    "model.lora.alpha": 0,
+    "model.lora.alpha": 1,
     "model.lora.rank": 0,
+    "labels.max_tokens": 1,
+    "labels.max_tries": 1,
     "model.max_turns": 1,
     "model.reserve_tokens": 1,
     "source.max_mib": 1,
     "split.limit": 1,
 }
-POSITIVE = ("algorithm.lr", "algorithm.max_grad_norm", "algorithm.spike_factor", "algorithm.temperature")
+POSITIVE = (
+    *("algorithm.lr", "algorithm.max_grad_norm", "algorithm.spike_factor", "algorithm.temperature"),
+    "evaluation.supplement_temperature",
+)
 
 
 def nearest(word: str, names: Iterable[str]) -> str:

@@ -73,7 +73,7 @@ class LoraConfig:
     """Low-rank adapters instead of full-parameter training; exports are merged."""
 
     rank: int = 0  # 0: all parameters are trained
-    alpha: float = 32.0  # the adapters' product is scaled by alpha / rank
+    alpha: int = 32  # the adapters' product is scaled by alpha / rank
     dropout: float = 0.0
     targets: list[str] = field(
         default_factory=lambda: ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
@@ -120,6 +120,7 @@ class FaultPolicyConfig:
     name: str = "train"  # none | train | heldout | all | stress; the last three for evaluation alone
     subtypes: list[str] | None = None  # fewer than the policy allows; None: all of them
     manifest: str | None = None  # a frozen assignment, for evaluation
+    labels: str | None = None  # selector labels that narrow what is considered; None: everything
     caps: dict[str, list[int]] = field(default_factory=dict)  # subtype: [least, most] repetitions
     intensity: float | None = None  # 0 to 1 settles caps and doses of all faults; None: drawn for each
 
@@ -190,8 +191,12 @@ class RunFolderConfig:
 @dataclass
 class EvaluationConfig:
     conditions: list[str] = field(default_factory=lambda: ["clean", "fault"])
-    attempts: int = 1
-    temperature: float = 0.0
+    attempts: int = 1  # runs of every case; pass@k and pass^k need k of them
+    temperature: float = 0.0  # 0: greedy
+    arms: list[str] = field(default_factory=list)  # STAGE=FOLDER or STAGE=api, played side by side; none: model alone
+    paraphrase: int = 0  # 0: the request as it is, 1: politely, 2: with idle talk around it
+    supplement: int = 0  # extra samples, at most, of a case that missed its fault of the manifest
+    supplement_temperature: float = 1.0
 
 
 @dataclass
@@ -203,6 +208,15 @@ class CollectConfig:
     guidance: bool = True  # an API teacher is told how to work; exports are without it
     review: bool = False  # model.api also judges the narration that the rules cannot
     formats: list[str] = field(default_factory=lambda: ["hf", "verl", "nemo_gym", "atif"])  # of do=export
+
+
+@dataclass
+class LabelsConfig:
+    """Selector labels, `prepare do=labels`."""
+
+    kind: str = "rules"  # rules: shapes of a clean pass; llm: model.api
+    max_tries: int = 3  # answers of the model to one task, of which one must be usable
+    max_tokens: int = 4096  # of one answer
 
 
 @dataclass
@@ -275,6 +289,7 @@ class RunConfig:
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     collection: CollectConfig = field(default_factory=CollectConfig)
     graphs: GraphsConfig = field(default_factory=GraphsConfig)
+    labels: LabelsConfig = field(default_factory=LabelsConfig)
     source: SourceConfig = field(default_factory=SourceConfig)
-    do: str = "tasks"  # prepare: tasks | manifest | graphs; collect: play | export
+    do: str = "tasks"  # prepare: tasks | manifest | labels | graphs | export; collect: play | export
     seed: int = 0

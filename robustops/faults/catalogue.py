@@ -21,7 +21,7 @@ from robustops.faults.mechanisms.reply_mixup import SwappedReply
 from robustops.faults.mechanisms.stale_state import StaleRead
 from robustops.faults.mechanisms.unknown_commit import LostAck, TimeoutNotCommitted
 
-FaultPolicy = Literal["none", "train", "heldout", "all", "stress"]
+FaultPolicy = Literal["none", "train", "heldout", "all", "stress", "ood"]
 Pack = Literal["main", "probe", "stress"]
 Visibility = Literal["explicit", "implicit"]
 Persistence = Literal["transient", "permanent"]
@@ -120,6 +120,7 @@ POLICIES: Mapping[FaultPolicy, tuple[str, ...]] = MappingProxyType(
         "heldout": tuple(name for name, kind in KINDS.items() if kind.pack == "main" and kind.family == HELD_OUT),
         "all": tuple(name for name, kind in KINDS.items() if kind.pack == "main"),
         "stress": tuple(name for name, kind in KINDS.items() if kind.pack == "stress"),
+        "ood": tuple(name for name, kind in KINDS.items() if kind.pack != "main" or kind.family == HELD_OUT),
     }
 )
 TRAINABLE = frozenset(POLICIES["train"])

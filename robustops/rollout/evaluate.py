@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from robustops.core.episode import Episode, FaultPlan
-from robustops.core.errors import GymError
 from robustops.core.tables import EpisodeRow
 from robustops.core.task import Case, Condition, Task
 from robustops.faults.catalogue import tag_table
@@ -26,6 +25,7 @@ from robustops.rollout.recovery import Scouted, Turnstile, scout_case
 from robustops.rollout.rows import RunIdentity
 from robustops.rollout.run_folder import RunFolder
 from robustops.rollout.setup import Injecting, Setup, play_case
+from robustops.rollout.supplement import Supplement, extra_cases, sample_again
 
 FROZEN = "fault_manifest.jsonl"
 
@@ -57,7 +57,8 @@ def paired_cases(
 class Evaluation:
     """`manifest` or, to let this run choose, `scheduler`; neither is needed for clean cases alone.
 
-    `tasks`: by task id. `about`: what `run.json` should say besides (config, revision, versions).
+    `tasks`: by task id. `about`: what `run.json` should say besides (config, revision, versions). `supplement`: how to
+    sample cases again whose fault of the manifest was not met.
     """
 
     setup: Setup
@@ -70,6 +71,7 @@ class Evaluation:
     max_failures: int = 16
     on_progress: Callable[[Progress], None] = _silent
     about: Mapping[str, Any] = field(default_factory=dict)
+    supplement: Supplement | None = None
 
     async def run(self, cases: Sequence[Case]) -> list[EpisodeRow]:
         """Play what is not yet done and write the folder.
@@ -81,10 +83,14 @@ class Evaluation:
         identity = self.identity
         if self.manifest is not None:
             identity = replace(identity, manifest_sha=self.manifest.sha256)
-        folder = RunFolder(self.folder, cases, identity)
+        extras = extra_cases(cases, self.supplement.most) if self.supplement is not None else {}
+        possible = [extra for several in extras.values() for extra in several]
+        folder = RunFolder(self.folder, cases, identity, extras=possible)
         done = folder.done()
         self._recount(done)
         await self._play([case for case in cases if case.case_id not in done], plans, folder, len(cases))
+        if self.supplement is not None:
+            await self._sample_again(self.supplement, cases, extras, plans, folder)
         sha = identity.manifest_sha
         if self.manifest is None and any(case.condition == "fault" for case in cases):
             sha = self._freeze_own(folder.written())
@@ -131,6 +137,25 @@ class Evaluation:
         plan = plans.get(case.case_id)
         return await play_case(self.setup, task, case, injecting=Injecting(plan=plan) if plan else None)
 
+    async def _sample_again(
+        self,
+        supplement: Supplement,
+        cases: Sequence[Case],
+        extras: Mapping[str, Sequence[Case]],
+        plans: Mapping[str, FaultPlan | None],
+        folder: RunFolder,
+    ) -> None:
+        breaker = Breaker(self.max_failures)
+
+        async def play(extra: Case, plan: FaultPlan) -> Episode:
+            task = self.tasks[extra.task_id]
+            episode = await play_case(supplement.setup, task, extra, injecting=Injecting(plan=plan))
+            folder.add(episode)
+            breaker.see(episode)
+            return episode
+
+        await sample_again(cases, extras, plans, folder.written(), play, concurrency=self.concurrency)
+
     async def _own_fault(self, task: Task, case: Case, turnstile: Turnstile) -> Episode:
         """The clean pass up to the strike and the continuation after it are one episode of this policy."""
         scouted = await scout_case(
@@ -158,40 +183,6 @@ class Evaluation:
         source = f"clean passes of {self.identity.model} in run {self.identity.run}"
         split = self.identity.split
         return write_manifest(self.folder / FROZEN, plans, split=split, source=source, reasons=reasons).sha256
-
-
-async def freeze(
-    setup: Setup,
-    tasks: Sequence[Task],
-    scheduler: Scheduler,
-    *,
-    concurrency: int = 8,
-    on_progress: Callable[[Progress], None] = _silent,
-) -> dict[str, FaultPlan | None]:
-    """Assign one fault to each task by a clean pass of the set-up's policy, usually the scripted expert.
-
-    None for a task without an eligible call. Raises GymError, naming the task, when its pass fails: a manifest with
-    holes is none.
-    """
-    tickets = Tickets()
-    num_done = 0
-
-    async def work(numbered: tuple[int, Task]) -> FaultPlan | None:
-        nonlocal num_done
-        number, task = numbered
-        case = Case(task_id=task.task_id, tool_mode=task.tool_mode, condition="fault")
-        turnstile = Turnstile(scheduler=scheduler, tickets=tickets, number=number)
-        scouted = await scout_case(setup, task, case, turnstile, key=manifest_key(case))
-        if scouted.clean.stop_reason == "infrastructure":
-            raise GymError(f"freeze: the clean pass of {case.case_id} failed: {scouted.clean.error}")
-        if scouted.boundary is None and scouted.refused:
-            raise GymError(f"freeze: {case.case_id} does not repeat: {scouted.refused[0]}")
-        num_done += 1
-        on_progress(Progress(done=num_done, total=len(tasks), label="freeze"))
-        return scouted.boundary.plan if scouted.boundary is not None else None
-
-    plans = await run_bounded(list(enumerate(tasks)), work, concurrency=concurrency)
-    return {f"{task.task_id}|{task.tool_mode}": plan for task, plan in zip(tasks, plans, strict=True)}
 
 
 def _without_fault(scouted: Scouted) -> Episode:

@@ -42,7 +42,8 @@ class Turnstile:
 
 async def scout_case(setup: Setup, task: Task, case: Case, turnstile: Turnstile, *, key: str) -> Scouted:
     """`key` seeds the choice. The turnstile's place is given up in any event, also when the pass fails."""
-    scout = Scout(turnstile.scheduler.subtypes)
+    allowed = setup.labels.of_task(task.task_id) if setup.labels is not None else None
+    scout = Scout(turnstile.scheduler.subtypes, allowed)
     refused: list[str] = []
     struck: list[Checkpoint] = []
 

@@ -33,11 +33,17 @@ TRAJECTORIES, ROWS, RUN = "trajectories.jsonl", "episodes.parquet", "run.json"
 
 
 class RunFolder:
-    """Raises TableError when the folder already holds episodes of another run, or of cases outside this plan."""
+    """`extras`: cases that may be written besides the planned ones, as rows marked as supplemented.
 
-    def __init__(self, path: Path, cases: Sequence[Case], identity: RunIdentity) -> None:
+    Raises TableError when the folder already holds episodes of another run, or of cases outside this plan.
+    """
+
+    def __init__(
+        self, path: Path, cases: Sequence[Case], identity: RunIdentity, *, extras: Sequence[Case] = ()
+    ) -> None:
         self.path = path
         self._order = {case.case_id: index for index, case in enumerate(cases)}
+        self._extras = {case.case_id: index for index, case in enumerate(extras)}
         if len(self._order) < len(cases):
             twice = [case_id for case_id, n in Counter(case.case_id for case in cases).items() if n > 1]
             raise ValueError(f"case {twice[0]} is planned twice")
@@ -64,7 +70,7 @@ class RunFolder:
                         f"{where}: holds episodes of another run ({key} {found!r}, this run has {ours!r}); "
                         "give an empty run folder, or repeat the first run's settings to go on with it"
                     )
-            if line["case_id"] not in self._order:
+            if line["case_id"] not in self._order and line["case_id"] not in self._extras:
                 raise TableError(f"{where}: case {line['case_id']!r} is not planned in this run; give an empty folder")
             self._keep(line)
 
@@ -95,19 +101,25 @@ class RunFolder:
                 f"{self._file}: {len(self._order)} cases planned, {len(self._lines)} written; "
                 f"missing {missing[0]}{' and others' if len(missing) > 1 else ''}; run it again"
             )
-        lines = [self._lines[case_id] for case_id in self._order]
+        extra_ids = [case_id for case_id in self._extras if case_id in self._lines]
+        lines = [self._lines[case_id] for case_id in (*self._order, *extra_ids)]
         identity = replace(self._identity, manifest_sha=manifest_sha)
-        rows = []
-        for line in lines:
-            episode = load_episode(line)
-            rows.append(row_of(episode, tasks[episode.case.task_id], identity))
+        rows = [self._row(line, tasks, identity) for line in lines]
         text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
         write_atomically(self._file, text.encode())
         write_episodes(self.path / ROWS, rows)
         write_tasks(self.path, (tasks[task_id] for task_id in dict.fromkeys(row.task_id for row in rows)))
-        facts = {"schema_version": SCHEMA_VERSION, **self._source, "manifest_sha": manifest_sha, "num_cases": len(rows)}
-        write_json(self.path / RUN, {**about, **facts})
+        facts = {"schema_version": SCHEMA_VERSION, **self._source, "manifest_sha": manifest_sha}
+        counts = {"num_cases": len(self._order), "num_supplemented": len(extra_ids)}
+        write_json(self.path / RUN, {**about, **facts, **counts})
         return rows
+
+    def _row(self, line: dict[str, Any], tasks: Mapping[str, Task], identity: RunIdentity) -> EpisodeRow:
+        episode = load_episode(line)
+        is_supplement = episode.case.case_id not in self._order
+        if is_supplement:
+            identity = replace(identity, policy_mode="sampled")
+        return row_of(episode, tasks[episode.case.task_id], identity, is_supplement=is_supplement)
 
 
 def _is_spoilt(episode: Episode) -> bool:

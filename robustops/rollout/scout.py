@@ -48,11 +48,12 @@ class Sighting:
 class Scout(Hooks):
     """Watches one clean pass. Of several equal calls only the first is kept: a manifest strikes the first one too.
 
-    For a permanent fault all calls of a tool are equal.
+    For a permanent fault all calls of a tool are equal. `allowed`: (tool, subtype) pairs to look at; None for all.
     """
 
-    def __init__(self, subtypes: Sequence[str]) -> None:
+    def __init__(self, subtypes: Sequence[str], allowed: Collection[tuple[str, str]] | None = None) -> None:
         self.sightings: list[Sighting] = []
+        self._allowed = allowed
         self._subtypes = tuple(subtypes)
         self._seen: set[tuple[str, str]] = set()
         self._before: Checkpoint | None = None
@@ -84,8 +85,12 @@ class Scout(Hooks):
             origin=self._origin,
         )
         signature = call_signature(turn.call.name, turn.call.arguments)
-        targets = {subtype: tool.name if kind_of(subtype).is_permanent else signature for subtype in self._subtypes}
-        new = [subtype for subtype in self._subtypes if (subtype, targets[subtype]) not in self._seen]
+        targets = {
+            subtype: tool.name if kind_of(subtype).is_permanent else signature
+            for subtype in self._subtypes
+            if self._allowed is None or (tool.name, subtype) in self._allowed
+        }
+        new = [subtype for subtype, target in targets.items() if (subtype, target) not in self._seen]
         found = await eligible_subtypes(attempt, session, new)
         if found:
             self._seen |= {(subtype, targets[subtype]) for subtype in found}

@@ -9,6 +9,7 @@ from robustops.agent.policy import Policy, Sampling
 from robustops.core.episode import Checkpoint, Episode, FaultEvent, FaultPlan
 from robustops.core.task import Case, CheckGraph, Task
 from robustops.faults.injector import Injector
+from robustops.faults.labels import Labels
 from robustops.gym.session import Gym, Session
 from robustops.rollout.boundary import Record, boundary
 from robustops.rollout.damage import Authority, begin_audit
@@ -20,7 +21,8 @@ from robustops.rollout.play import Hooks, Limits, Start, Verify, play
 class Setup:
     """`graphs`: by task id; a task without one has no prerequisites. `seed`: root of all per-request seeds.
 
-    `authority`: says what each task may change; without one, damage is unknown.
+    `authority`: says what each task may change; without one, damage is unknown. `labels`: which kinds of faults to
+    consider for which tools; without them, all for all.
     """
 
     gym: Gym
@@ -32,6 +34,7 @@ class Setup:
     seed: int
     graphs: Mapping[str, CheckGraph] = field(default_factory=dict)
     authority: Authority | None = None
+    labels: Labels | None = None
 
     def reseeded(self, seed: int) -> Setup:
         return replace(self, seed=seed)

@@ -24,7 +24,8 @@ from robustops.faults.catalogue import KINDS
 from robustops.faults.manifest import Manifest
 from robustops.faults.scheduler import Scheduler
 from robustops.llm.completion import Reply, RequestedCall
-from robustops.rollout.evaluate import Evaluation, freeze, paired_cases
+from robustops.rollout.evaluate import Evaluation, paired_cases
+from robustops.rollout.freeze import freeze
 from robustops.rollout.groups import GroupCollector
 from robustops.rollout.rows import RunIdentity
 

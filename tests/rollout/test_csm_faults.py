@@ -17,7 +17,8 @@ from robustops.faults.scheduler import Scheduler
 from robustops.gym.client import HttpGym
 from robustops.gym.public import BY_DOMAIN
 from robustops.gym.server import make_app
-from robustops.rollout.evaluate import Evaluation, freeze, paired_cases
+from robustops.rollout.evaluate import Evaluation, paired_cases
+from robustops.rollout.freeze import freeze
 from robustops.rollout.groups import GroupCollector
 from robustops.rollout.rows import RunIdentity
 from robustops.rollout.trajectory import read_trajectories

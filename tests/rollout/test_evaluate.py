@@ -16,7 +16,8 @@ from robustops.core.task import Case
 from robustops.faults.catalogue import CapRange
 from robustops.faults.manifest import Manifest, read_manifest, write_manifest
 from robustops.faults.scheduler import Scheduler
-from robustops.rollout.evaluate import Evaluation, Progress, freeze, paired_cases
+from robustops.rollout.evaluate import Evaluation, Progress, paired_cases
+from robustops.rollout.freeze import freeze
 from robustops.rollout.play import Limits
 from robustops.rollout.rows import RunIdentity
 from robustops.rollout.run_folder import RunFolder
