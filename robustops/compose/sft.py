@@ -9,6 +9,7 @@ from random import Random
 from typing import cast
 
 import torch
+from transformers import PreTrainedModel
 
 from robustops.compose.collect import SAMPLES
 from robustops.compose.progress import progress
@@ -17,14 +18,16 @@ from robustops.compose.tasks import open_task_set
 from robustops.compose.trainer import COMPUTE, build_devices, build_logger
 from robustops.config import RunConfig, SftConfig
 from robustops.config.preflight import model_folder
-from robustops.core.errors import SplitError, TableError
+from robustops.core.errors import ConfigError, SplitError, TableError
 from robustops.core.tables import Header, write_json
 from robustops.data.sft import SftSample, load_samples
 from robustops.learn.checkpoint import load_latest
 from robustops.learn.export import export_model
 from robustops.learn.fit import fit
+from robustops.learn.lora import LoraSettings, attach
 from robustops.learn.model import Attention, load_model
 from robustops.learn.sft import SftModule, SftSettings, WeightedTokens
+from robustops.learn.shared_prefix import share_prefixes
 
 EXPORT = "export"
 
@@ -35,9 +38,7 @@ def train_sft(config: RunConfig, algorithm: SftConfig, folder: Path) -> None:
     check_lengths(config, samples)
     train, monitored = set_apart(samples, algorithm.validation_size, config.seed)
     torch.manual_seed(config.seed)
-    model = load_model(
-        source, attn=cast(Attention, config.model.attn), checkpoint_activations=algorithm.activation_checkpointing
-    )
+    model = load_trained(config, algorithm, source)
     settings = SftSettings(
         epochs=algorithm.epochs,
         lr=algorithm.lr,
@@ -48,6 +49,8 @@ def train_sft(config: RunConfig, algorithm: SftConfig, folder: Path) -> None:
         micro_batch_tokens=algorithm.micro_batch_tokens,
         seed=config.seed,
         compute=COMPUTE[config.hardware.precision],
+        packing=algorithm.packing,
+        spike_factor=algorithm.spike_factor,
     )
     with progress("SFT steps") as report:
         module = SftModule(model, train, monitored, settings, checkpoints=folder / "checkpoints", report=report)
@@ -61,12 +64,30 @@ def train_sft(config: RunConfig, algorithm: SftConfig, folder: Path) -> None:
     export_model(model, folder / EXPORT, source=source)
     best = module.best_loss if math.isfinite(module.best_loss) else None  # None: nothing was monitored
     facts = {"stage": "sft", "model": config.model.name, "steps": module.num_steps, "monitoring_loss": best}
+    spikes = f", {len(module.spikes)} spikes of the loss (spikes.jsonl)" if module.spikes else ""
     write_json(folder / "run.json", {**provenance(config), "demonstrations": header.sha256, **facts})
     print(
         f"{module.num_steps} steps on {len(train)} demonstrations, loss {module.last_loss:.4f}, "
-        f"monitored {best}; {folder / EXPORT}",
+        f"monitored {best}{spikes}; {folder / EXPORT}",
         flush=True,
     )
+
+
+def load_trained(config: RunConfig, algorithm: SftConfig, source: Path) -> PreTrainedModel:
+    """Raises ConfigError for what this model cannot do."""
+    model = load_model(
+        source, attn=cast(Attention, config.model.attn), checkpoint_activations=algorithm.activation_checkpointing
+    )
+    if algorithm.packing and not share_prefixes(model):
+        raise ConfigError(
+            f"algorithm.packing: this model's attention ({config.model.attn}) cannot keep packed demonstrations apart; "
+            "use model.attn=sdpa on a model with full attention, or algorithm.packing=false"
+        )
+    lora = config.model.lora
+    if lora.rank:
+        settings = LoraSettings(rank=lora.rank, alpha=lora.alpha, dropout=lora.dropout, targets=tuple(lora.targets))
+        print(f"adapters: {attach(model, settings):,} parameters train", flush=True)
+    return model
 
 
 def read_demonstrations(config: RunConfig, algorithm: SftConfig) -> tuple[Header, tuple[SftSample, ...]]:

@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 from transformers import PreTrainedModel
 
 from robustops.core.errors import TableError
-from robustops.learn.model import named_weights
+from robustops.learn.lora import merged_weights
 
 TOKENIZER_FILES = (
     "tokenizer.json",
@@ -48,7 +48,7 @@ def export_model(
 
 
 def _write(model: PreTrainedModel, folder: Path, source: Path, dtype: str) -> None:
-    state = {name: tensor.detach().to("cpu", getattr(torch, dtype)) for name, tensor in named_weights(model).items()}
+    state = {name: tensor.detach().to("cpu", getattr(torch, dtype)) for name, tensor in merged_weights(model).items()}
     model.save_pretrained(folder, state_dict=state)
     for name in TOKENIZER_FILES:
         if (source / name).is_file():

@@ -6,9 +6,10 @@ is the number of trajectories really in the step, so optimisation is manual (alg
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,37 +17,29 @@ import lightning
 import torch
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
-from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader, Dataset
 from transformers import PreTrainedModel
 
-from robustops.core.errors import RobustopsError
+from robustops.core.tables import append_line
 from robustops.learn.checkpoint import save_state
-from robustops.learn.micro_batch import split_by_tokens
+from robustops.learn.divergence import DivergedError, LossWatch, Spike
 from robustops.learn.model import load_named_weights, named_weights, token_logprobs
 from robustops.learn.sft_order import epoch_batches
+from robustops.learn.sft_rows import Rows, WeightedTokens, packed_rows, padded_rows
+from robustops.learn.shared_prefix import share_prefixes
 from robustops.learn.supervision import steps_per_epoch, supervised_loss
 
+__all__ = ["DivergedError", "SftModule", "SftSettings", "WeightedTokens"]
+
 Report = Callable[[int, int, str], None]  # step, steps in all, note
-
-
-class DivergedError(RobustopsError):
-    """The loss is no number any more; the message names the demonstrations of that step."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeightedTokens:
-    """One demonstration: `weights` are zero outside supervised tokens and add up to 1."""
-
-    source: str
-    token_ids: tuple[int, ...]
-    weights: tuple[float, ...]
+SPIKES = "spikes.jsonl"
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SftSettings:
     """`schedule`: after `warmup_steps` linear steps, constant or half a cosine, at zero where the step after the last
-    would be."""
+    would be. `packing`: raises ValueError for a model whose attention cannot keep packed demonstrations apart."""
 
     epochs: int
     lr: float
@@ -58,6 +51,8 @@ class SftSettings:
     seed: int = 0
     compute: torch.dtype = torch.float32
     save_every_steps: int = 50
+    packing: bool = False
+    spike_factor: float | None = None
 
     def lr_factor(self, step: int, num_steps: int) -> float:
         """Share of `lr` for the step with this 0-based number."""
@@ -84,6 +79,8 @@ class SftModule(lightning.LightningModule):
         report: Report | None = None,
     ) -> None:
         super().__init__()
+        if settings.packing and not share_prefixes(model):
+            raise ValueError("packing needs sdpa attention over the full context in every layer")
         self.automatic_optimization = False
         self.model = model
         self.settings = settings
@@ -98,9 +95,12 @@ class SftModule(lightning.LightningModule):
         self.best_loss = math.inf
         self.best_weights: dict[str, Tensor] = {}
         self.last_loss = math.nan
+        self._watch = LossWatch(settings.spike_factor)
+        self.spikes: list[Spike] = []
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        return torch.optim.AdamW(self.model.parameters(), lr=self.settings.lr, betas=(0.9, 0.95), weight_decay=0.0)
+        trained = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+        return torch.optim.AdamW(trained, lr=self.settings.lr, betas=(0.9, 0.95), weight_decay=0.0)
 
     @property
     def _optimiser(self) -> torch.optim.Optimizer:
@@ -126,17 +126,36 @@ class SftModule(lightning.LightningModule):
             )
         self.optimizers().step()  # type: ignore[union-attr]
         self.last_loss = total
+        spike = self._watch.see(step + 1, total, [sample.source for sample in batch])
+        if spike is not None:
+            self._note(spike)
         self._after_step(step + 1, norm)
 
+    def _note(self, spike: Spike) -> None:
+        self.spikes.append(spike)
+        self.checkpoints.parent.mkdir(parents=True, exist_ok=True)
+        append_line(self.checkpoints.parent / SPIKES, asdict(spike))
+        log.warning(
+            "step %d: the loss is %.4f, %.1f times the recent median; demonstrations %s",
+            spike.step,
+            spike.loss,
+            spike.loss / spike.median,
+            ", ".join(spike.sources),
+        )
+
     def _losses(self, batch: Sequence[WeightedTokens]) -> Iterator[Tensor]:
-        for indices in split_by_tokens([len(sample.token_ids) for sample in batch], self.settings.micro_batch_tokens):
-            rows = [batch[index] for index in indices]
+        for rows in self._rows(batch):
             device = self.model.device
-            ids_NT = pad_sequence([torch.tensor(row.token_ids) for row in rows], True, self.pad_id).to(device)
-            weight_NT = pad_sequence([torch.tensor(row.weights) for row in rows], True, 0.0).to(device)
+            ids_NT, weight_NT = rows.ids_NT.to(device), rows.weight_NT.to(device)
             is_wanted_NT = weight_NT > 0
-            found = token_logprobs(self.model, ids_NT, is_wanted_NT, compute=self.settings.compute)
+            found = token_logprobs(self.model, ids_NT, is_wanted_NT, compute=self.settings.compute, layout=rows.layout)
             yield supervised_loss(found.logp_K, weight_NT[is_wanted_NT], num_trajectories=len(batch))
+
+    def _rows(self, batch: Sequence[WeightedTokens]) -> Iterator[Rows]:
+        max_tokens = self.settings.micro_batch_tokens
+        if self.settings.packing:
+            return packed_rows(batch, max_tokens)
+        return padded_rows(batch, max_tokens, pad_id=self.pad_id)
 
     @torch.no_grad()
     def monitoring_loss(self) -> float:
@@ -171,6 +190,7 @@ class SftModule(lightning.LightningModule):
             "last_loss": self.last_loss,
             "best_loss": self.best_loss,
             "best_weights": self.best_weights,
+            "recent_losses": self._watch.recent,
         }
 
     def resume(self, step: int, state: dict[str, Any]) -> None:
@@ -179,6 +199,7 @@ class SftModule(lightning.LightningModule):
         load_named_weights(self.model, state["model"])
         self.last_loss = state["last_loss"]
         self.best_loss, self.best_weights = state["best_loss"], state["best_weights"]
+        self._watch.recent = list(state["recent_losses"])
         self._optimiser_state = state["optimiser"]
 
     def on_fit_start(self) -> None:
