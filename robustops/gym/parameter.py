@@ -4,8 +4,8 @@ What is advertised and checked: `required`, `nonempty`, `shortest N`, `longest N
 `shaped PATTERN`, `plus VALUE` (one more for the enumeration), `freetext` (no enumeration although the column has one),
 `as_text` (a number or a boolean sent as text). What is advertised and not applied: `nullable` (null beside the type),
 `default VALUE`, `format NAME`.
-What is checked but not advertised: `hidden_nonempty`, `hidden_longest N`, `hidden_values` (the column's enumeration),
-`hidden_email`, `path` (part of the URL: neither missing nor empty).
+What is checked but not advertised: `hidden_nonempty`, `hidden_longest N`, `hidden_shaped PATTERN`, `hidden_values` (the
+column's enumeration), `hidden_email`, `path` (part of the URL: neither missing nor empty).
 What it is matched with: `is`, `same_text`, `contains`, `before`, `after`, `at_least`, `at_most` or `in`, and then the
 columns, joined by `+`; without any, the parameter's own name is the column.
 What it stands for: `names TABLE:COLUMNS` for a name instead of that table's id, `integers` for a list that is stored
@@ -123,6 +123,8 @@ def _read_line(where: str, name: str, text: str, table: Table, shapes: Mapping[s
             line.bounds[_BOUNDS[word]] = _bound(words.pop(0))
         elif word == "hidden_longest":
             line.hidden_bounds["maxLength"] = _bound(words.pop(0))
+        elif word == "hidden_shaped":
+            line.hidden_bounds["pattern"] = words.pop(0)
         elif word == "default":
             line.bounds["default"] = yaml.safe_load(words.pop(0))
         elif word == "shape":

@@ -1,11 +1,14 @@
-"""Every declared hr tool, executed: once with success, once refused; and rows of other organisations stay unseen."""
+"""What the cases of the hr tools do not reach: other organisations, permissions, what is shown of rows elsewhere."""
 
 import json
 from dataclasses import replace
 
 import pytest
+from cases_hr import CASES
 from small_csm import SEED as CSM_SEED
-from small_csm import csm_task, differences, table_rows, write_seed
+from small_csm import csm_task, write_seed
+from small_hr import SEED
+from tool_cases import all_rows, content, difference
 
 from robustops.core.task import GymServer
 from robustops.gym.domains import load_domain
@@ -13,163 +16,80 @@ from robustops.gym.embedded import EmbeddedGym
 
 HR = load_domain("hr")
 SERVER = "sn-hr-internal"
-NOW = "2026-06-01 09:00:01"
-SEED = """
-INSERT INTO organization (org_id, name, active) VALUES (1, 'North', TRUE), (2, 'South', TRUE);
-INSERT INTO user (user_id, first_name, last_name, email, role, active, static_token, org_id) VALUES
-(1, 'Ada', 'Stone', 'ada@north.example', 'manager', TRUE, 'token-ada', 1), -- a comment inside the list
-(2, 'Ben', 'Reed', 'ben@north.example', 'agent', TRUE, 'token-ben', 1),
-(3, 'Cy', 'Orr', 'cy@south.example', 'agent', TRUE, 'token-cy', 2); -- and one behind it
-INSERT INTO user_group (group_id, name, type, active, org_id, created_at) VALUES
-(1, 'Payroll Desk', 'Service Desk', TRUE, 1, CURRENT_TIMESTAMP), (2, 'Far Desk', 'Service Desk', TRUE, 2, NULL);
-INSERT INTO user_group_member (group_id, user_id, org_id) VALUES (1, 1, 1);
-INSERT INTO skill (skill_id, name, active, org_id) VALUES (1, 'Tax law', TRUE, 1), (2, 'Tax in the south', TRUE, 2);
-INSERT INTO user_skill (skill, user, org_id) VALUES (1, 2, 1);
-INSERT INTO hr_service (hr_service_id, service_name, fulfillment_type, active, org_id) VALUES
-(1, 'Pay', 'manual', TRUE, 1);
-INSERT INTO hr_case (hr_case_id, number, status, opened_for, opened_by, priority, assigned_to, assignment_group,
-  short_description, coe_type, org_id) VALUES
-(1, 'HRC0000711', 'draft', 2, 1, 'low', 2, 1, 'Wrong pay', 'Payroll', 1),
-(2, 'HRC0000712', 'draft', 3, 3, 'low', NULL, 2, 'Desk', 'HRIT', 2);
-INSERT INTO knowledge (knowledge_id, kb_number, title, body, state, visibility, owner_id, org_id) VALUES
-(1, 'KB0040001', 'How pay works', 'It''s monthly; always.', 'published', 'internal', 1, 1),
-(2, 'KB0040002', 'How pay is mended', NULL, 'draft', 'internal', 1, 1);
-INSERT INTO hr_case_knowledge (hr_case_kb_id, hr_case_id, knowledge_id, used_as, org_id) VALUES (1, 1, 1, 'applied', 1);
-INSERT INTO notification (notification_id, hr_case_id, email, type, status, org_id) VALUES
-(1, 1, 'ben@north.example', 'update', 'draft', 1), (2, 2, 'cy@south.example', 'update', 'draft', 2);
-"""
-
-READS = {
-    "get_user": ({"user_id": "2"}, {"first_name": "Ben", "active": True}),
-    "get_user_using_email": ({"email": "BEN@north.example"}, {"user_id": 2}),
-    "list_user_groups": ({}, ("user_groups", 1)),
-    "find_group_by_name": ({"name": "Payroll Desk"}, {"group_id": 1}),
-    "list_group_members": ({"group_id": 1}, ("group_members", 1)),
-    "list_skills": ({"name": "TAX"}, ("skills", 1)),
-    "list_user_skills": ({"user": "2"}, ("user_skills", 1)),
-    "find_hr_case_by_number": ({"number": "HRC0000711"}, {"hr_case_id": 1, "short_description": "Wrong pay"}),
-    "get_cases_assigned_to": ({"assigned_to": "Ben Reed", "assignment_group": "Payroll Desk"}, ("hr_cases", 1)),
-    "retrieve_knowledge_articles": ({"body": "Monthly;"}, ("knowledges", 1)),
-    "find_hr_case_knowledge_links": ({"used_as": "applied"}, ("hr_case_knowledge_links", 1)),
-    "find_notifications": ({"type": "update"}, ("notifications", 1)),
-}
-WRITES = {
-    "add_new_group_member": (
-        {"group_id": "1", "user_id": "2"},
-        "user_group_member",
-        {2: {"group_id": 1, "user_id": 2, "org_id": 1, "created_at": NOW}},
-    ),
-    "create_new_hr_case": (
-        {
-            "short_description": "Late pay",
-            "coe_type": "Payroll",
-            "opened_for": "Ben Reed",
-            "assignment_group": "Payroll Desk",
-            "hr_service": "1",
-            "skills": [1],
-        },
-        "hr_case",
-        {
-            3: {
-                "number": "HRC0000713",
-                "status": "draft",
-                "priority": "planning",
-                "opened_for": 2,
-                "opened_by": 1,
-                "assignment_group": 1,
-                "hr_service": 1,
-                "skills": "[1]",
-                "assigned_to": None,
-                "org_id": 1,
-                "created_at": NOW,
-            }
-        },
-    ),
-    "update_hr_case": (
-        {"hr_case_id": "1", "status": "ready", "assigned_to": "Ada Stone"},
-        "hr_case",
-        {1: {"status": "ready", "assigned_to": 1, "updated_at": NOW}},
-    ),
-    "link_knowledge_to_hr_case": (
-        {"hr_case_id": 1, "knowledge_id": 2},
-        "hr_case_knowledge",
-        {2: {"hr_case_id": 1, "knowledge_id": 2, "used_as": "suggested", "org_id": 1}},
-    ),
-    "send_notification": (
-        {"hr_case_id": 1, "email": "ada@north.example"},
-        "notification",
-        {3: {"type": "other", "status": "draft", "email": "ada@north.example", "org_id": 1}},
-    ),
-}
-ERRORS = {
-    "get_user": {"user_id": "3"},  # another organisation
-    "get_user_using_email": {"email": "cy@south.example"},
-    "list_user_groups": {"type": "Helpers"},
-    "find_group_by_name": {"name": "payroll desk"},
-    "list_group_members": {},
-    "list_skills": {},
-    "list_user_skills": {},
-    "find_hr_case_by_number": {"number": "HRC-711"},
-    "get_cases_assigned_to": {},
-    "retrieve_knowledge_articles": {"state": "lost"},
-    "find_hr_case_knowledge_links": {"used_as": "read"},
-    "find_notifications": {"hr_case_id": "one"},
-    "add_new_group_member": {"group_id": "1", "user_id": "3"},
-    "create_new_hr_case": {"short_description": "Late", "coe_type": "Payroll", "opened_for": "Cy Orr"},
-    "update_hr_case": {"hr_case_id": "1", "status": "draft"},
-    "link_knowledge_to_hr_case": {"hr_case_id": 1, "knowledge_id": 1},
-    "send_notification": {"hr_case_id": 1, "email": "cy@south.example"},
-}
 
 
 @pytest.fixture
 async def session(tmp_path):
-    server = GymServer(name=SERVER, seed_file="seed.sql", context={"x-hr-user-token": "token-ada"})
-    task = replace(csm_task(write_seed(tmp_path, SEED)), domain="hr", servers=(server,))
-    async with EmbeddedGym().open(task) as opened:
+    async with EmbeddedGym().open(CASES.task(tmp_path)) as opened:
         yield opened
 
 
-def test_each_declared_tool_has_a_success_and_an_error_below():
-    assert READS.keys() | WRITES.keys() == ERRORS.keys() == HR.tools.keys()
-
-
-@pytest.mark.parametrize("name", READS)
-async def test_a_read_gives_the_callers_rows_and_changes_nothing(session, name):
-    arguments, expected = READS[name]
-    digest = await session.state_hash()
-    result = await session.call(name, arguments)
-    assert not result.is_error
-    reply = json.loads(result.text)
-    if isinstance(expected, dict):
-        assert expected.items() <= reply.items()
-    else:
-        wrap, key = expected
-        assert [row[HR.tools[name].table.key] for row in reply[wrap]] == [key]
-    assert await session.state_hash() == digest
-
-
-@pytest.mark.parametrize("name", WRITES)
-async def test_a_write_changes_the_stated_rows_and_no_others(session, name):
-    arguments, table, expected = WRITES[name]
-    keys = {other: declared.key for other, declared in HR.tables.items()}
-    before = {other: await table_rows(session, other, key, SERVER) for other, key in keys.items()}
-    result = await session.call(name, arguments)
-    assert not result.is_error
-    after = {other: await table_rows(session, other, key, SERVER) for other, key in keys.items()}
-    changes = {other: found for other in after if (found := differences(before[other], after[other]))}
-    assert changes.keys() == {table}
-    assert changes[table].keys() == expected.keys()
-    for key, row in expected.items():
-        assert row.items() <= changes[table][key].items()
-
-
-@pytest.mark.parametrize("name", ERRORS)
-async def test_a_mistake_shows_as_an_empty_object_and_changes_nothing(session, name):
-    digest = await session.state_hash()
-    result = await session.call(name, ERRORS[name])
+@pytest.mark.parametrize("name", ["get_user", "create_new_hr_case", "delete_notifications"])
+async def test_a_refusal_shows_as_an_empty_object(session, name):
+    result = await session.call(name, CASES.refusals[name].arguments)
     assert (result.text, result.observation, result.is_error) == ("{}", "{}", True)
-    assert await session.state_hash() == digest
+
+
+@pytest.mark.parametrize("name", ["get_user", "list_users", "add_new_user", "update_user_details"])
+async def test_no_reply_shows_a_token(session, name):
+    assert "static_token" not in (await session.call(name, CASES.successes[name].arguments)).text
+
+
+async def test_no_list_shows_rows_of_another_organisation(session):
+    """All lists that may be called without a filter: none shows a row of organisation 2."""
+    rows = await all_rows(session, HR)
+    foreign = {name: {key for key, row in rows[name].items() if row.get("org_id") == 2} for name in HR.tables}
+    shown = 0
+    for name, tool in HR.tools.items():
+        if tool.does in ("list", "list_profiles", "page") and not tool.options.get("needs_filter"):
+            reply = content(await session.call(name, {})) if not any(p.is_required for p in tool.params) else {}
+            found = next((part for part in reply.values() if isinstance(part, list)), [])
+            assert not foreign[tool.table.name] & {row[tool.table.key] for row in found}, name
+            shown += len(found)
+    assert shown > 10
+
+
+async def test_a_case_is_the_callers_to_approve_until_it_is_decided(session):
+    await session.call("update_hr_case", {"hr_case_id": "1", "request_status": "approved"})
+    assert content(await session.call("find_my_cases_to_approve", {})) == {"hr_cases": [], "total_count": 0}
+
+
+async def test_an_employee_who_left_is_not_asked_to_leave_again(session):
+    first = content(await session.call("offboard_hr_profiles", {"gender": "Male"}))
+    again = content(await session.call("offboard_hr_profiles", {"gender": "Male"}))
+    assert ([row["hr_profile_id"] for row in first["offboarded_profiles"]], first["count"]) == ([2], 1)
+    assert again == {"count": 0, "offboarded_profiles": []}
+    one = content(await session.call("offboard_hr_profile", {"hr_profile_id": "2"}))
+    assert one["employment_end_date"] == first["offboarded_profiles"][0]["employment_end_date"]
+    left = content(await session.call("fetch_hr_profiles", {"employment_end_date": "null"}))
+    assert [row["hr_profile_id"] for row in left["hr_profiles"]] == [1]
+
+
+async def test_a_private_address_names_the_profile_when_nothing_else_does(session):
+    reply = content(await session.call("update_hr_profile", {"personal_email": "ben@home.example", "gender": "Other"}))
+    assert (reply["hr_profile_id"], reply["personal_email"], reply["changes"]) == (2, "ben@home.example", ["gender"])
+
+
+async def test_all_links_of_a_case_go_with_the_case_alone(session):
+    await session.call("link_knowledge_to_hr_case", {"hr_case_id": 1, "knowledge_id": 2})
+    before = await all_rows(session, HR)
+    asked = {"hr_case_id": 1, "used_as": "suggested"}  # what it was used as does not narrow
+    assert content(await session.call("remove_knowledge_link_to_hr_case", asked)) == {"deleted_count": 2}
+    assert difference(before, await all_rows(session, HR)) == {"hr_case_knowledge": {1: None, 3: None}}
+
+
+async def test_numbers_of_tasks_count_on_within_a_day(session):
+    asked = {"status": "ready", "short_description": "Ring"}
+    numbers = [content(await session.call("create_hr_case_task", asked))["number"] for _ in range(2)]
+    assert numbers == ["TASK-20260601-0001", "TASK-20260601-0002"]
+
+
+async def test_users_come_in_pages_in_the_asked_order(session):
+    asked = {"order_by": "first_name", "order_direction": "desc", "limit": 2}
+    first = content(await session.call("list_users", asked))
+    second = content(await session.call("list_users", {**asked, "offset": 2}))
+    assert [row["first_name"] for row in (*first["users"], *second["users"])] == ["Eve", "Ben", "Ada"]
+    assert (first["total_count"], first["returned_count"], second["returned_count"]) == (3, 2, 1)
 
 
 @pytest.mark.parametrize("context", [{}, {"x-hr-user-token": "forged"}])
@@ -190,7 +110,7 @@ async def test_one_task_may_use_two_servers_with_one_clock(tmp_path):
         assert json.loads(first.text)["sys_created_on"] == "2026-06-01 09:00:01"
         assert json.loads(second.text)["created_at"] == "2026-06-01 09:00:02"
         reply = await session.query("SELECT COUNT(*) AS n FROM hr_case", SERVER)
-        assert reply["data"] == [{"n": 2}]
+        assert reply["data"] == [{"n": 3}]
         digest, snapshot = await session.state_hash(), await session.snapshot()
         await session.call("add_new_group_member", {"group_id": 3, "user_id": 1})
         assert await session.state_hash() != digest

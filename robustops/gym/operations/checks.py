@@ -23,7 +23,7 @@ def column_values(domain: Domain, tool: Tool, call: Call, arguments: Mapping[str
         if param.name not in arguments or not param.columns:
             continue
         value = arguments[param.name]
-        if isinstance(value, list):
+        if isinstance(value, list | dict):
             value = json.dumps(value)
         if domain.reads_times and tool.table.by_name[param.column].type == "timestamp" and value != "":
             moment = naive_utc(value)

@@ -42,8 +42,16 @@ def _converter(domain: Domain, column: Column) -> Converter | None:
     if column.type == "timestamp" and domain.iso_timestamps:
         return lambda value: value.replace(" ", "T", 1) if isinstance(value, str) else value
     if column.type == "json":
-        return lambda value: json.loads(value) if isinstance(value, str) else value
+        return _json_value
     return None
+
+
+def _json_value(value: Any) -> Any:
+    """Seeds hold texts that are no JSON in such columns, which the servers show as they are."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
 
 
 def column_schema(column: Column) -> dict[str, Any]:
