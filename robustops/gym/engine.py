@@ -14,6 +14,7 @@ from robustops.core.episode import ToolResult
 from robustops.gym.arguments import ArgumentError, validation_text
 from robustops.gym.clock import SQL_TIME, VirtualClock
 from robustops.gym.database import Database
+from robustops.gym.domain import Domain
 from robustops.gym.hashing import quoted
 from robustops.gym.ids import Ids
 from robustops.gym.operations.kind import Call, Mishap, ToolFailure
@@ -66,10 +67,7 @@ class Engine:
 
     def enveloped(self, text: str, *, is_error: bool = False) -> str:
         """The text in the envelope of this server."""
-        if self.toolbox.domain.reply_style == "full":
-            return envelope(text, is_error=is_error)
-        is_error = is_error and self.toolbox.domain.failures != "unflagged"
-        return f'{{"content": [{{"type": "text", "text": {json.dumps(text)}}}], "isError": {json.dumps(is_error)}}}'
+        return enveloped(self.toolbox.domain, text, is_error=is_error)
 
     def act_for(self, context: Mapping[str, str]) -> None:
         """Use these context headers from now on: over HTTP every request brings its own."""
@@ -146,6 +144,14 @@ def indented(payload: Any) -> str:
 
 def _escaped(match: re.Match[str]) -> str:
     return json.dumps(match.group())[1:-1]
+
+
+def enveloped(domain: Domain, text: str, *, is_error: bool = False) -> str:
+    """The text in the envelope of this domain's server."""
+    if domain.reply_style == "full":
+        return envelope(text, is_error=is_error)
+    is_error = is_error and domain.failures != "unflagged"
+    return f'{{"content": [{{"type": "text", "text": {json.dumps(text)}}}], "isError": {json.dumps(is_error)}}}'
 
 
 def envelope(text: str, *, is_error: bool = False) -> str:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from robustops.core.episode import ToolResult
 from robustops.core.task import ToolSchema
 from robustops.gym.databases import Databases, Refusal
-from robustops.gym.engine import NOTHING_SHOWN, envelope
+from robustops.gym.engine import NOTHING_SHOWN, enveloped
 from robustops.gym.wire import CLOCK_HEADER, DATABASE_HEADER, PROTOCOL_VERSION
 
 INVALID_PARAMS = -32602
@@ -42,6 +42,7 @@ class ToolCaller:
 
     def __init__(self, databases: Databases) -> None:
         self._databases = databases
+        self._domain = databases.toolbox.domain
 
     def call(self, params: Mapping[str, Any] | None, headers: Mapping[str, str]) -> tuple[ToolResult, dict[str, str]]:
         """The result, and the headers that go back with it. Raises ParamsError, and Refusal for an absent database."""
@@ -52,19 +53,20 @@ class ToolCaller:
             raise ParamsError(f"Invalid params: {'.'.join(map(str, fault['loc']))}: {fault['msg']}") from error
         database_id = headers.get(DATABASE_HEADER, "")
         if not database_id:
-            return _refused(f"Error: {DATABASE_HEADER} header is required for database isolation"), {}
+            return self._refused(self._domain.no_database_text), {}
         opened = self._databases.opened(database_id)
         if call.name not in opened.engine.toolbox:
-            return _refused(f"Unknown tool: {call.name}"), {}
+            return self._refused(f"Unknown tool: {call.name}"), {}
         if sent := headers.get(CLOCK_HEADER, ""):
             opened.clock.num_writes = _num_writes(sent)
         opened.engine.act_for(context_of(headers))
         result = opened.engine.call(call.name, call.arguments or {})
         return result, {CLOCK_HEADER: str(opened.clock.num_writes)}
 
-
-def _refused(text: str) -> ToolResult:
-    return ToolResult(text=text, observation=envelope(text, is_error=True), is_error=True, executed=False)
+    def _refused(self, text: str) -> ToolResult:
+        is_flagged = self._domain.failures != "unflagged"
+        observation = enveloped(self._domain, text, is_error=True)
+        return ToolResult(text=text, observation=observation, is_error=is_flagged, executed=False)
 
 
 def _num_writes(text: str) -> int:

@@ -20,12 +20,16 @@ from robustops.gym.clock import SQL_TIME, VirtualClock
 from robustops.gym.database import Database, connect, create_index_sql, create_table_sql
 from robustops.gym.domain import Domain
 from robustops.gym.hashing import quoted
+from robustops.gym.sqlbounds import bound_functions
 from robustops.gym.sqltime import at_time
 
 logger = logging.getLogger(__name__)
 
 # Strings, comments and semicolons: what decides where a statement ends. A `;` inside a literal does not.
 _TOKEN = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|;""", re.DOTALL)
+MAX_SEED_STEPS = 100_000_000  # virtual machine instructions; the largest public seed takes a few million
+STEPS_PER_LOOK = 100_000
+MAX_SEED_PAGES = 65_536  # of 4 KiB
 _NAME = r"""(?:"(?:[^"]|"")+"|`[^`]+`|\[[^\]]+\]|\w+)"""
 _INSERT = re.compile(rf"\s*(?:INSERT|REPLACE)\s+(?:OR\s+\w+\s+)?INTO\s+({_NAME})\s*(?:\(([^)]*)\))?", re.IGNORECASE)
 _SKIPPED_PRAGMAS = frozenset({"foreign_keys", "defer_foreign_keys", "journal_mode", "synchronous"})
@@ -127,6 +131,10 @@ def _content_key(domain: Domain, sql: str) -> tuple[str, str]:
 
 def build_seed(domain: Domain, sql: str, *, source: str = "seed") -> Seed:
     connection = connect()
+    connection.execute(f"PRAGMA max_page_count = {MAX_SEED_PAGES}")
+    bound_functions(connection)
+    budget = iter(range(MAX_SEED_STEPS // STEPS_PER_LOOK))
+    connection.set_progress_handler(lambda: next(budget, None) is None, STEPS_PER_LOOK)
     now = VirtualClock().now(SQL_TIME)
     added_columns: list[str] = []
     added_tables: list[str] = []

@@ -63,8 +63,20 @@ def unpack(content: bytes, *, expected: Sequence[str]) -> Snapshot:
         raise GymError(f"restore: a snapshot of {', '.join(names)}, but this session has {', '.join(expected)}")
     if sum(sizes) != len(body):
         raise GymError(f"restore: the snapshot says {sum(sizes)} bytes, but {len(body)} follow; was it cut?")
-    servers, start = [], 0
+    servers: list[ServerSnapshot] = []
+    start = 0
     for name, form, size, known in zip(names, forms, sizes, digests, strict=True):
-        servers.append(ServerSnapshot(name=name, form=form, content=body[start : start + size], digests=known))
+        part = body[start : start + size]
+        if form == "sqlite" and not _is_database(part):
+            raise GymError(f"restore: the part of {name} is no SQLite database; was the snapshot altered?")
+        servers.append(ServerSnapshot(name=name, form=form, content=part, digests=known))
         start += size
     return Snapshot(num_writes=num_writes, servers=tuple(servers))
+
+
+def _is_database(content: bytes) -> bool:
+    """By the header alone: SQLite's mark, and a size that is a whole number of the pages it names."""
+    page_bytes = int.from_bytes(content[16:18], "big")
+    page_bytes = 65536 if page_bytes == 1 else page_bytes
+    num_pages = int.from_bytes(content[28:32], "big")
+    return content.startswith(b"SQLite format 3\x00") and len(content) == page_bytes * num_pages

@@ -11,11 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 from robustops.gym.database import Database, connect
+from robustops.gym.sqlbounds import bound_functions
 from robustops.gym.sqltime import at_time
 
 REFUSAL = "Only read-only SELECT queries are allowed"
 MAX_STEPS = 20_000_000  # virtual machine instructions; a scan of the largest public table takes some 50,000
 STEPS_PER_LOOK = 100_000
+MAX_ROWS = 20_000  # more than a dump asks for at a time, and than any check could want
 MAX_VALUE_BYTES = 8_000_000  # no `zeroblob(1e9)`
 _ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE})
 _FORBIDDEN_FUNCTIONS = frozenset({"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"})
@@ -53,9 +55,13 @@ class SqlRunner:
         try:
             cursor = self._reader().execute(at_time(query, self._now()))
             names = [item[0] for item in cursor.description or ()]
-            data = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+            rows = cursor.fetchmany(MAX_ROWS + 1)
+            cursor.close()
         except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
             return {"detail": str(error)}
+        if len(rows) > MAX_ROWS:
+            return {"detail": f"more than {MAX_ROWS} rows; ask for fewer with LIMIT and OFFSET"}
+        data = [dict(zip(names, row, strict=True)) for row in rows]
         return {
             "success": True,
             "message": "Query executed successfully",
@@ -78,6 +84,7 @@ class SqlRunner:
         connection.execute("PRAGMA query_only = ON")
         # SQLite sets these two table functions up on first use, which the authorizer would not allow.
         connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')")
+        bound_functions(connection)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
         connection.set_progress_handler(self._look, STEPS_PER_LOOK)
         connection.set_authorizer(_authorize)
