@@ -2,7 +2,8 @@
 
 Shapes: G groups, N trajectories (all groups, one after the other), K components (S, P, Q; or R alone).
 Source: algorithms.md, section 2. Aggregate: Z_batch[Z_group(R)]; component: Z_batch[sum of w_k Z_group(k)], the order
-of GDPO. Everything is fp64; whether a group is constant is decided on exact integer pairs, never on a float's spread.
+of GDPO. Everything is fp64, in numpy, which is quicker than torch on so few numbers; whether a group is constant is
+decided on exact integer pairs, never on a float's spread.
 """
 
 from __future__ import annotations
@@ -10,13 +11,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
 from typing import Literal
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from robustops.rollout.score import RewardWeights, Score
 
+Array = NDArray[np.float64]
 NormKind = Literal["component", "aggregate"]
 EPS = 1e-6  # added to every standard deviation
 DDOF = 1  # sample standard deviation, in groups and over the batch
@@ -26,11 +32,11 @@ DDOF = 1  # sample standard deviation, in groups and over the batch
 class RawScores:
     """What Z_group sees: values and, decided exactly, which groups are constant in which component."""
 
-    value_KN: Tensor
-    is_constant_KG: Tensor
-    group_N: Tensor
-    size_G: Tensor
-    weight_K: Tensor
+    value_KN: Array
+    is_constant_KG: NDArray[np.bool_]
+    start_G: NDArray[np.int64]
+    size_G: NDArray[np.int64]
+    weight_K: Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,47 +47,38 @@ class Advantages:
     quality_N: Tensor
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Component:
-    """One component of one group as exact integer pairs (numerator, denominator), not necessarily in lowest terms."""
-
-    weight: float
-    pairs: tuple[tuple[int, int], ...]
-
-    @property
-    def is_constant(self) -> bool:
-        first, first_den = self.pairs[0]
-        return all(number * first_den == first * den for number, den in self.pairs)
-
-    @property
-    def values(self) -> list[float]:
-        return [number / den for number, den in self.pairs]
+Pairs = Sequence[tuple[int, int]]  # numerator and denominator in lowest terms, so that equal numbers are equal pairs
 
 
-def components(group: Sequence[Score], *, weights: RewardWeights, kind: NormKind) -> tuple[Component, ...]:
-    """What is normalised of one group: S, P and Q apart, or R alone."""
+def pairs_of(scores: Sequence[Score], *, weights: RewardWeights, kind: NormKind) -> tuple[Pairs, ...]:
+    """What is normalised, exact: S, P and Q apart, or R alone."""
     if kind == "aggregate":
-        return (Component(weight=1.0, pairs=_rewards(group, weights)),)
-    progress = tuple((score.progress.numerator, score.progress.denominator) for score in group)
-    quality = tuple((score.quality.numerator, score.quality.denominator) for score in group)
+        return (_rewards(scores, weights),)
     return (
-        Component(weight=weights.success, pairs=tuple((int(score.success), 1) for score in group)),
-        Component(weight=weights.progress, pairs=progress),
-        Component(weight=weights.quality, pairs=quality),
+        [(1, 1) if score.success else (0, 1) for score in scores],
+        [score.progress.as_integer_ratio() for score in scores],
+        [score.quality.as_integer_ratio() for score in scores],
     )
 
 
-def _rewards(group: Sequence[Score], weights: RewardWeights) -> tuple[tuple[int, int], ...]:
+def weights_of(weights: RewardWeights, kind: NormKind) -> tuple[float, ...]:
+    return (1.0,) if kind == "aggregate" else (weights.success, weights.progress, weights.quality)
+
+
+def is_constant(pairs: Pairs) -> bool:
+    return pairs.count(pairs[0]) == len(pairs)
+
+
+def _rewards(scores: Sequence[Score], weights: RewardWeights) -> Pairs:
     """`Score.reward` in whole numbers over one denominator of the weights: 1, 3/10, 1/10 are 10, 3, 1 over 10."""
     common = math.lcm(*(weight.denominator for weight in weights.exact))
     of_success, of_progress, of_quality = (int(weight * common) for weight in weights.exact)
     rewards = []
-    for score in group:
-        p, p_den = score.progress.numerator, score.progress.denominator
-        q, q_den = score.quality.numerator, score.quality.denominator
+    for score in scores:
+        (p, p_den), (q, q_den) = score.progress.as_integer_ratio(), score.quality.as_integer_ratio()
         total = of_success * int(score.success) * p_den * q_den + of_progress * p * q_den + of_quality * q * p_den
-        rewards.append((total, common * p_den * q_den))
-    return tuple(rewards)
+        rewards.append(Fraction(total, common * p_den * q_den).as_integer_ratio())
+    return rewards
 
 
 def has_signal(group: Sequence[Score], *, weights: RewardWeights, kind: NormKind) -> bool:
@@ -90,7 +87,10 @@ def has_signal(group: Sequence[Score], *, weights: RewardWeights, kind: NormKind
     No cancellation can hide a signal: weights are not negative, all members share one start, so S, P and Q rise
     together with success; and P alone varies where every member failed.
     """
-    return any(part.weight > 0 and not part.is_constant for part in components(group, weights=weights, kind=kind))
+    columns = pairs_of(group, weights=weights, kind=kind)
+    return any(
+        weight > 0 and not is_constant(pairs) for weight, pairs in zip(weights_of(weights, kind), columns, strict=True)
+    )
 
 
 def raw_scores(groups: Sequence[Sequence[Score]], *, weights: RewardWeights, kind: NormKind) -> RawScores:
@@ -100,29 +100,26 @@ def raw_scores(groups: Sequence[Sequence[Score]], *, weights: RewardWeights, kin
     sizes = [len(group) for group in groups]
     if min(sizes) < 2:
         raise ValueError(f"group {sizes.index(min(sizes))} has {min(sizes)} trajectories; a group needs at least two")
-    parts_GK = [components(group, weights=weights, kind=kind) for group in groups]
-    parts_KG = list(zip(*parts_GK, strict=True))
+    columns = pairs_of([score for group in groups for score in group], weights=weights, kind=kind)
+    starts = [0, *accumulate(sizes[:-1])]
+    cuts = [slice(start, start + size) for start, size in zip(starts, sizes, strict=True)]
     return RawScores(
-        value_KN=torch.tensor(
-            [[value for part in parts for value in part.values] for parts in parts_KG], dtype=torch.float64
-        ),
-        is_constant_KG=torch.tensor([[part.is_constant for part in parts] for parts in parts_KG]),
-        group_N=torch.repeat_interleave(torch.arange(len(groups)), torch.tensor(sizes)),
-        size_G=torch.tensor(sizes, dtype=torch.float64),
-        weight_K=torch.tensor([part.weight for part in parts_GK[0]], dtype=torch.float64),
+        value_KN=np.array([[number / den for number, den in pairs] for pairs in columns]),
+        is_constant_KG=np.array([[is_constant(pairs[cut]) for cut in cuts] for pairs in columns]),
+        start_G=np.array(starts),
+        size_G=np.array(sizes),
+        weight_K=np.array(weights_of(weights, kind)),
     )
 
 
-def z_group(raw: RawScores, *, eps: float = EPS) -> Tensor:
+def z_group(raw: RawScores, *, eps: float = EPS) -> Array:
     """(x - mean) / (std + eps) within each group, as KN; exactly zero where a group is constant."""
-    num_components, num_groups = raw.is_constant_KG.shape
-    zeros_KG = torch.zeros(num_components, num_groups, dtype=torch.float64)
-    mean_KG = zeros_KG.index_add(1, raw.group_N, raw.value_KN) / raw.size_G
-    centred_KN = raw.value_KN - mean_KG[:, raw.group_N]
-    square_KG = zeros_KG.index_add(1, raw.group_N, centred_KN.square())
-    std_KG = (square_KG / (raw.size_G - DDOF)).sqrt()
-    z_KN = centred_KN / (std_KG + eps)[:, raw.group_N]
-    return z_KN.masked_fill(raw.is_constant_KG[:, raw.group_N], 0.0)
+    mean_KG = np.add.reduceat(raw.value_KN, raw.start_G, axis=1) / raw.size_G
+    centred_KN = raw.value_KN - mean_KG.repeat(raw.size_G, axis=1)
+    square_KG = np.add.reduceat(centred_KN * centred_KN, raw.start_G, axis=1)
+    std_KG = np.sqrt(square_KG / (raw.size_G - DDOF)) + eps
+    std_KG[raw.is_constant_KG] = np.inf
+    return centred_KN / std_KG.repeat(raw.size_G, axis=1)
 
 
 def normalise(
@@ -135,9 +132,10 @@ def normalise(
     raw = raw_scores(groups, weights=weights, kind=kind)
     z_KN = z_group(raw, eps=eps)
     combined_N = raw.weight_K @ z_KN
-    zeros_N = torch.zeros_like(combined_N)
-    if bool(raw.is_constant_KG[raw.weight_K > 0].all()):
-        return Advantages(total_N=zeros_N, quality_N=zeros_N)
-    scale = combined_N.std(correction=DDOF) + eps
+    zeros_N = np.zeros_like(combined_N)
+    if raw.is_constant_KG[raw.weight_K > 0].all():
+        return Advantages(total_N=torch.from_numpy(zeros_N), quality_N=torch.from_numpy(zeros_N))
+    centred_N = combined_N - combined_N.mean()
+    scale = math.sqrt(centred_N @ centred_N / (len(centred_N) - DDOF)) + eps
     quality_N = raw.weight_K[2] * z_KN[2] / scale if kind == "component" else zeros_N
-    return Advantages(total_N=(combined_N - combined_N.mean()) / scale, quality_N=quality_N)
+    return Advantages(total_N=torch.from_numpy(centred_N / scale), quality_N=torch.from_numpy(quality_N))

@@ -44,7 +44,7 @@ def in_test(name: str, make: Callable[[Any], object]) -> Patch:
 
 def over_tokens(groups: Any, **settings: Any) -> advantage.Advantages:
     raw = advantage.raw_scores(groups, weights=settings["weights"], kind="component")
-    combined_N = raw.weight_K @ advantage.z_group(raw)
+    combined_N = torch.from_numpy(raw.weight_K @ advantage.z_group(raw))
     tokens_T = torch.repeat_interleave(combined_N, torch.tensor([40, 10, 10, 10, 10, 10, 10, 10, 40, 40, 10, 10]))
     total_N = (combined_N - tokens_T.mean()) / (tokens_T.std() + 1e-6)
     return advantage.Advantages(total_N=total_N, quality_N=torch.zeros_like(total_N))
@@ -120,7 +120,7 @@ MUTATIONS = {
     ),
     "constant decided on the float deviation": Mutation(
         test=LEARN + "test_advantage.py::test_constant_group_is_exactly_zero_before_whitening_despite_float_noise",
-        patch=setting(advantage.Component, "is_constant", property(lambda self: False)),
+        patch=setting(advantage, "is_constant", lambda pairs: False),
         arguments=("component",),
     ),
     "whitening over tokens": Mutation(

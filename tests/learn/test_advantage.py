@@ -62,7 +62,7 @@ def test_worked_oracle(kind: NormKind, expected: list[float]) -> None:
 def test_whitening_counts_trajectories_not_tokens() -> None:
     """Whitening over tokens, the defect, turns the whole of group 2 negative; the same scores keep their signs here."""
     raw = advantage.raw_scores(ORACLE, weights=WEIGHTS, kind="component")
-    combined_N = raw.weight_K @ advantage.z_group(raw)
+    combined_N = torch.from_numpy(raw.weight_K @ advantage.z_group(raw))
     lengths_N = torch.tensor(LENGTHS).flatten()
     tokens_T = torch.repeat_interleave(combined_N, lengths_N)
     defect_N = (combined_N - tokens_T.mean()) / (tokens_T.std() + 1e-6)
