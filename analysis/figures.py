@@ -19,7 +19,9 @@ from matplotlib.figure import Figure as Canvas
 from analysis.align import Condition
 from analysis.document import Figure
 from analysis.paired import Equivalence, McNemar, PairedTable
+from analysis.passk import RepeatedRate
 from analysis.rates import Rate
+from analysis.result import Interval
 
 BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, GREY = (
     *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"),
@@ -27,6 +29,7 @@ BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, GREY = (
 )
 MODEL_COLOURS = (GREY, ORANGE, BLUE, GREEN, PURPLE, VERMILLION, SKY)
 MARKERS = "osD^vPX"
+SHADES = matplotlib.colormaps["Blues"]
 INK = "#1F2933"
 STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: selectable, searchable, in the page's own font
@@ -51,9 +54,19 @@ STYLE: Any = {
 
 def draw(name: str, caption: str, plot: Callable[[Axes], None], *, width: float = 7.2, height: float = 3.4) -> Figure:
     """Run `plot` on fresh axes and keep the result as inline SVG. Sizes in inches."""
+    return draw_panels(name, caption, [plot], width=width, height=height)
+
+
+def draw_panels(
+    name: str, caption: str, plots: Sequence[Callable[[Axes], None]], *, width: float = 7.2, height: float = 3.4
+) -> Figure:
+    """The same for several plots beside each other, which share their y axis."""
     with matplotlib.rc_context(STYLE):
         canvas = Canvas(figsize=(width, height), layout="constrained")
-        plot(canvas.add_subplot())
+        panels = canvas.subplots(1, len(plots), sharey=True, squeeze=False)[0]
+        for plot, ax in zip(plots, panels, strict=True):
+            plot(ax)
+            ax.label_outer()
         buffer = io.StringIO()
         canvas.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     return Figure(name=name, caption=caption, svg=_inline(buffer.getvalue(), caption, width_px=round(96 * width)))
@@ -204,6 +217,35 @@ def plot_groups(groups: Mapping[str, Mapping[str, Rate]], ax: Axes, *, what: str
 def _sizes(by_model: Mapping[str, Rate]) -> str:
     """One number where all models have the same cases, else one each."""
     return " / ".join(str(n) for n in dict.fromkeys(rate.n for rate in by_model.values()))
+
+
+def plot_reliability(
+    lines: Mapping[int, Sequence[RepeatedRate | None]], ax: Axes, *, ticks: Sequence[str], title: str
+) -> None:
+    """`lines`: k -> pass^k at each tick, None where nothing ran. Bars are bootstrap intervals over tasks."""
+    for number, (k, rates) in enumerate(lines.items()):
+        found = [(x, rate) for x, rate in enumerate(rates) if rate is not None]
+        values = np.array([100 * rate.estimate for _, rate in found])
+        spreads = [rate.interval or Interval(low=rate.estimate, high=rate.estimate) for _, rate in found]
+        below = np.maximum(0, values - [100 * spread.low for spread in spreads])
+        above = np.maximum(0, [100 * spread.high for spread in spreads] - values)
+        ax.errorbar(
+            [x + 0.06 * (number - (len(lines) - 1) / 2) for x, _ in found],
+            values,
+            yerr=np.array([below, above]),
+            fmt=f"{MARKERS[number % len(MARKERS)]}-",
+            color=SHADES(0.35 + 0.6 * number / max(1, len(lines) - 1)),
+            capsize=2,
+            markersize=5,
+            label=f"k = {k}",
+        )
+    ax.set_xticks(range(len(ticks)), ticks)
+    ax.set_xlim(-0.4, len(ticks) - 0.6)
+    ax.set_ylim(-4, 104)
+    ax.set_xlabel("fault intensity")
+    ax.set_ylabel("pass^k (%)")
+    ax.grid(axis="x", visible=False)
+    ax.set_title(title)
 
 
 def plot_curve(
