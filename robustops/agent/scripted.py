@@ -1,8 +1,9 @@
 """Scripted policies: a symbolic plan and the shown replies in, the next call out. No model; sees only the prompt.
 
 The expert recovers soundly from faults it can see: it repeats what was not executed, reads again what is incomplete or
-about something else, filters rows by hand, and reads a write of unknown outcome back before it repeats it. The naive
-one follows the same plan and takes every reply as it comes. Both are stateless: the next call follows from the
+about something else, filters rows by hand, uses a parameter's new name, and reads a write of unknown outcome back
+before it repeats it. Two others follow the same plan without such care: the naive one takes every reply as it comes,
+the hasty one makes a call again at once until no error comes back. All are stateless: the next call follows from the
 messages, so an episode can be continued from any of its prefixes.
 """
 
@@ -60,6 +61,22 @@ def naive_decisions(plan: Plan) -> Decisions:
     return plan.answer
 
 
+def hasty_decisions(plan: Plan) -> Decisions:
+    """The same plan, each call again and again until its reply is no error; nothing is checked or read back."""
+    bound: Bindings = {}
+    try:
+        for step in plan.steps:
+            arguments = _resolve_all(step.arguments, bound)
+            for _ in range(MAX_ATTEMPTS):
+                reply = yield ToolCall(name=step.tool, arguments=arguments)
+                if reply.kind in ("data", "incomplete"):
+                    break
+            bound[step.bind] = _picked(reply.rows, step.pick, bound) or {}
+    except _GivenUp:
+        pass
+    return plan.answer
+
+
 def _read(step: Step, bound: Bindings) -> Generator[ToolCall, ShownReply, Row]:
     rows = yield from _rows(step.tool, _resolve_all(step.arguments, bound))
     row = _picked(rows, step.pick, bound)
@@ -70,11 +87,13 @@ def _read(step: Step, bound: Bindings) -> Generator[ToolCall, ShownReply, Row]:
 
 def _rows(tool: str, arguments: Mapping[str, Any]) -> Generator[ToolCall, ShownReply, tuple[Row, ...]]:
     """Read until a complete reply to this very question comes; rows that were not asked for are left out."""
+    sent = arguments
     for _ in range(MAX_ATTEMPTS):
-        reply = yield ToolCall(name=tool, arguments=arguments)
+        reply = yield ToolCall(name=tool, arguments=sent)
         if reply.kind == "error":
             raise _GivenUp
         if reply.kind != "data":
+            sent = reply.renamed_in(sent)
             continue
         fitting = tuple(row for row in reply.rows if answers(row, arguments, is_list=reply.is_list))
         if fitting or not reply.rows:
@@ -84,14 +103,15 @@ def _rows(tool: str, arguments: Mapping[str, Any]) -> Generator[ToolCall, ShownR
 
 def _write(step: Step, bound: Bindings) -> Generator[ToolCall, ShownReply, Row]:
     assert step.read_back is not None
-    arguments = _resolve_all(step.arguments, bound)
+    sent: Mapping[str, Any] = _resolve_all(step.arguments, bound)
     for _ in range(MAX_ATTEMPTS):
-        reply = yield ToolCall(name=step.tool, arguments=arguments)
+        reply = yield ToolCall(name=step.tool, arguments=sent)
         if reply.kind == "error":
             raise _GivenUp
         if reply.kind == "data":
             return reply.rows[0] if reply.rows else {}
         if reply.kind == "not_executed":
+            sent = reply.renamed_in(sent)
             continue
         effect = yield from _effect(step.read_back, bound)
         if effect is not None:
@@ -217,6 +237,22 @@ class ScriptedNaive:
         """Raises PolicyError for a task without a plan."""
         plan = _plan_of(self._plans, prompt)
         return _sample(next_decision(naive_decisions(plan), prompt.messages, prompt.tools), self._encoder)
+
+    async def close(self) -> None:
+        return None
+
+
+class ScriptedHasty:
+    """Follows a plan and repeats what failed without looking first."""
+
+    def __init__(self, plans: Mapping[str, Plan], encoder: Encoder | None = None) -> None:
+        self._plans = plans
+        self._encoder = encoder
+
+    async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
+        """Raises PolicyError for a task without a plan."""
+        plan = _plan_of(self._plans, prompt)
+        return _sample(next_decision(hasty_decisions(plan), prompt.messages, prompt.tools), self._encoder)
 
     async def close(self) -> None:
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 ReplyKind = Literal[
@@ -23,11 +23,19 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownReply:
-    """`rows`: the objects of a list, or the one object; of an incomplete reply those that did arrive."""
+    """`rows`: the objects of a list, or the one object; of an incomplete reply those that did arrive.
+
+    `renamed`: parameters that the tool says have another name now, old to new.
+    """
 
     kind: ReplyKind
     rows: tuple[Row, ...] = ()
     is_list: bool = False
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+    def renamed_in(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The same arguments under the names that the tool knows."""
+        return {self.renamed.get(name, name): value for name, value in arguments.items()}
 
 
 def read_reply(content: str) -> ShownReply:
@@ -39,7 +47,8 @@ def read_reply(content: str) -> ShownReply:
         return ShownReply(kind="incomplete") if is_cut else ShownReply(kind=_kind_of_error(text))
     if isinstance(value, dict):
         if value.get("executed") is False:
-            return ShownReply(kind="not_executed")
+            renamed = value.get("renamed")
+            return ShownReply(kind="not_executed", renamed=renamed if isinstance(renamed, dict) else {})
         if isinstance(value.get("error"), str):
             return ShownReply(kind=_kind_of_error(value["error"]))
         if value.get("incomplete") is True:

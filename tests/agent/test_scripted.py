@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from robustops.agent.plan import Pick, Plan, ReadBack, Ref, Step, Value
 from robustops.agent.policy import Prompt, Sampling
-from robustops.agent.scripted import FAILED, MAX_ATTEMPTS, ScriptedExpert, ScriptedNaive
+from robustops.agent.scripted import FAILED, MAX_ATTEMPTS, ScriptedExpert, ScriptedHasty, ScriptedNaive
 from robustops.agent.shown_reply import read_reply
 from robustops.core.errors import PolicyError
 from robustops.core.task import ToolSchema
@@ -159,6 +159,17 @@ def test_a_read_back_recovers_from_faults_of_its_own():
 def test_the_naive_script_takes_a_timeout_for_done_and_stops_where_a_value_is_missing():
     assert play([account(), ROWS, TIMEOUT], ScriptedNaive) == [FIND, LIST, UPDATE, "Done."]
     assert play([THROTTLED], ScriptedNaive) == [FIND, "Done."]
+
+
+def test_the_hasty_script_repeats_a_write_of_unknown_outcome_without_looking():
+    assert play([account(), ROWS, TIMEOUT, UPDATED], ScriptedHasty) == [FIND, LIST, UPDATE, UPDATE, "Done."]
+    assert play([THROTTLED, account(), ROWS, UPDATED], ScriptedHasty) == [FIND, FIND, LIST, UPDATE, "Done."]
+
+
+def test_a_parameter_that_has_another_name_now_is_sent_under_it():
+    drifted = {"error": "unknown parameter name", "executed": False, "renamed": {"name": "accountName"}}
+    said = play([json.dumps(drifted), account(), ROWS, UPDATED])
+    assert said == [FIND, call("find_account", accountName="Amber Bank"), LIST, UPDATE, "Done."]
 
 
 def test_a_row_that_a_hidden_write_made_is_bound_from_its_read_back():
