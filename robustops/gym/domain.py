@@ -129,8 +129,8 @@ class Tool:
 class Caller:
     """Who calls: a context header whose value is matched against one column of the users' table.
 
-    `fallback` is the key of the user who acts when the header is absent, `fallback_first` makes it the first row;
-    without either the header is mandatory.
+    `fallback` is the key of the user who acts when the header is absent, `fallback_first` makes it the first row in the
+    SQL order `fallback_order`; without either the header is mandatory. The header `*` is any whose value names a user.
     """
 
     header: str
@@ -138,6 +138,7 @@ class Caller:
     column: str
     fallback: str | int | None = None
     fallback_first: bool = False
+    fallback_order: str = "rowid"
     missing_text: str = ""
     unknown_text: str = ""
 
@@ -150,6 +151,7 @@ class Domain:
     "bare": an error block with the detail alone. "unflagged": the same, but the server forgets to say it is an error.
     `reads_times`: times in arguments may have a zone or be bare dates; they are compared and stored as naive UTC.
     `after_seed`: SQL that the server runs once a seed is loaded, `{now}` being the time at which its clock starts.
+    `advertised`: what is told of the tools instead of their declarations, for those that are to be told of.
     `reply_style`: "full" is compact JSON and every field of the envelope; "bare" is indented JSON and no null fields.
     """
 
@@ -167,11 +169,12 @@ class Domain:
     no_database_text: str = "Error: x-database-id header is required for database isolation"
     query_limit: int | None = 100
     after_seed: tuple[str, ...] = ()
+    advertised: tuple[ToolSchema, ...] = ()
     scope: str = ""  # column that hides other tenants' rows from the caller; empty where the server does not scope
 
     @cached_property
     def catalogue(self) -> tuple[ToolSchema, ...]:
-        return tuple(
+        return self.advertised or tuple(
             ToolSchema(
                 name=tool.name,
                 description=tool.doc,

@@ -14,7 +14,7 @@ from robustops.core.episode import ToolResult
 from robustops.gym.arguments import ArgumentError, validation_text
 from robustops.gym.clock import SQL_TIME, VirtualClock
 from robustops.gym.database import Database
-from robustops.gym.domain import Domain
+from robustops.gym.domain import Caller, Domain
 from robustops.gym.hashing import quoted
 from robustops.gym.ids import Ids
 from robustops.gym.operations.kind import Call, Mishap, ToolFailure
@@ -104,7 +104,7 @@ class Engine:
         if self._caller_version == self.database.version:
             return self._caller
         rule = self.toolbox.domain.caller
-        value = self._context.get(rule.header)
+        value = self._identity(rule)
         column = rule.column
         if value is None and not rule.fallback_first:
             if rule.fallback is None:
@@ -115,7 +115,7 @@ class Engine:
         columns = ", ".join(map(quoted, names))
         head = f"SELECT {columns} FROM {quoted(table.name)}"
         if value is None:
-            row = self.database.row(f"{head} ORDER BY rowid LIMIT 1")
+            row = self.database.row(f"{head} ORDER BY {rule.fallback_order} LIMIT 1")
         else:
             row = self.database.row(f"{head} WHERE {quoted(column)} = ? LIMIT 1", (value,))
         if row is None:
@@ -123,6 +123,13 @@ class Engine:
         self._caller = dict(zip(names, row, strict=True))
         self._caller_version = self.database.version
         return self._caller
+
+    def _identity(self, rule: Caller) -> str | None:
+        """The header's value; where any header may carry it, the first value that names a user."""
+        if rule.header != "*":
+            return self._context.get(rule.header)
+        sql = f"SELECT 1 FROM {quoted(rule.table)} WHERE {quoted(rule.column)} = ?"
+        return next((value for value in self._context.values() if self.database.row(sql, (value,))), None)
 
     def _failure(self, text: str, began: float) -> ToolResult:
         latency_s = time.perf_counter() - began
