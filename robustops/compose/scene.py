@@ -29,6 +29,7 @@ from robustops.gym.client import HttpGym
 from robustops.gym.embedded import EmbeddedGym
 from robustops.gym.ledger import Ledger
 from robustops.gym.session import Gym
+from robustops.gym.tool_snapshots import Advertised, read_tool_snapshots, toolboxes
 from robustops.gym.transport import Timeouts
 from robustops.gym.verify import verify
 from robustops.llm.http import Endpoint, HttpCompletion
@@ -106,7 +107,9 @@ def build_codec(config: RunConfig) -> Codec:
 def build_gym(config: RunConfig) -> Gym:
     gym = config.gym
     if gym.kind == "embedded":
-        return EmbeddedGym()
+        return EmbeddedGym(toolboxes=toolboxes(tool_snapshots(gym.tool_snapshots)))
+    if gym.tool_snapshots is not None:
+        raise ConfigError(f"gym.tool_snapshots: gym={gym.kind} shows what its servers answer; leave it out, or embed")
     ledger = None
     if gym.janitor_ttl_s is not None:
         ledger = Ledger(own_temporary_folder() / "databases", ttl_s=gym.janitor_ttl_s)
@@ -117,6 +120,11 @@ def build_gym(config: RunConfig) -> Gym:
         token=secret_of(gym.token_env, "gym.token_env"),
         ledger=ledger,
     )
+
+
+def tool_snapshots(folder: str | None) -> Advertised:
+    """What servers told of their tools, from the folder that the configuration names. Raises ConfigError."""
+    return read_tool_snapshots(Path(folder).expanduser().absolute()) if folder else {}
 
 
 def own_temporary_folder() -> Path:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from robustops.compose.scene import own_temporary_folder, secret_of
+from robustops.compose.scene import own_temporary_folder, secret_of, tool_snapshots
 from robustops.config import ServeConfig
 from robustops.gym.listening import Served
 from robustops.gym.runtime.service import ContainerOptions, planned, serve_containers
@@ -25,6 +25,7 @@ def run(config: ServeConfig, folder: Path) -> None:
             max_databases=config.max_databases,
             max_idle_s=config.max_idle_s,
             token=token,
+            snapshots=tool_snapshots(config.gym.tool_snapshots),
             on_ready=_announce,
         )
         asyncio.run(serving)

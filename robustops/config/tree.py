@@ -147,6 +147,7 @@ class TimeoutsConfig:
 @dataclass
 class GymConfig:
     kind: str = "embedded"  # embedded | http | docker | udocker | apptainer: all but the first speak to `urls`
+    tool_snapshots: str | None = None  # embedded: folder of answers to tools/list, shown instead of our declarations
     urls: dict[str, Any] = field(default_factory=dict)  # domain or server name: one base URL, or a list of replicas
     pool: int = 32  # connections to one server
     token_env: str = ""  # the environment variable with the servers' bearer token; empty: none is sent
@@ -170,8 +171,9 @@ class EngineConfig:
 class HardwareConfig:
     name: str = "cpu"
     gpus: int = 0
+    processes: int = 1  # without GPUs: ranks on the CPU
     precision: str = "fp32"  # fp32 | bf16: compute type of the trainer
-    strategy: str = "auto"  # Lightning's, for more than one GPU
+    strategy: str = "auto"  # auto | ddp | fsdp: for several ranks; auto is ddp
     threads: int | None = None  # of torch on the CPU; None: torch's own choice
 
 
@@ -251,6 +253,7 @@ class ServedGymConfig:
     """The group `gym`, as far as serving is concerned."""
 
     kind: str = "embedded"  # embedded | docker | udocker | apptainer
+    tool_snapshots: str | None = None  # embedded: folder of answers to tools/list, shown instead of our declarations
 
 
 @dataclass

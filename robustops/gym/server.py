@@ -25,6 +25,7 @@ from robustops.gym.listening import Served, listen, public_port, warn_of_open_ho
 from robustops.gym.rpc import RpcEndpoint
 from robustops.gym.seeds import SeedStore
 from robustops.gym.stream import StreamEndpoint
+from robustops.gym.tool_snapshots import Advertised, advertising
 from robustops.gym.wire import DATABASE_HEADER, EXTENSION
 
 logger = logging.getLogger(__name__)
@@ -57,13 +58,15 @@ def make_app(
     token: str | None = None,
     extended: bool = True,
     seeds: SeedStore | None = None,
+    snapshots: Advertised | None = None,
 ) -> web.Application:
     """`seeds`: loaded seeds to share with other applications. Raises ValueError, listing the domains there are.
 
     `token`: a bearer token that every request but /health must carry. `max_idle_s`: unused databases go after that.
-    `extended`: False leaves out what the benchmark's containers do not have.
+    `extended`: False leaves out what the benchmark's containers do not have. `snapshots`: as `gym.tool_snapshots`.
     """
-    databases = Databases(load_toolbox(domain), max_databases=max_databases, seeds=seeds)
+    toolbox = advertising(load_toolbox(domain), snapshots or {})
+    databases = Databases(toolbox, max_databases=max_databases, seeds=seeds)
     app = web.Application(client_max_size=max_body_bytes, middlewares=[guard(token), _refusals])
     app[DATABASES] = databases
     routes = _Api(databases)
@@ -102,6 +105,7 @@ async def serve(
     max_databases: int = 512,
     max_idle_s: float = MAX_IDLE_S,
     token: str | None = None,
+    snapshots: Advertised | None = None,
     on_ready: Callable[[Sequence[Served]], None] | None = None,
 ) -> None:
     """Serve until cancelled: each domain on its public port plus `port_offset`, or a single one on `port`.
@@ -119,7 +123,8 @@ async def serve(
         served = []
         for name in names:
             runner = web.AppRunner(
-                make_app(name, max_databases=max_databases, max_idle_s=max_idle_s, token=token), access_log=None
+                make_app(name, max_databases=max_databases, max_idle_s=max_idle_s, token=token, snapshots=snapshots),
+                access_log=None,
             )
             await runner.setup()
             stack.push_async_callback(runner.cleanup)

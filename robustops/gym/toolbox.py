@@ -27,6 +27,10 @@ class Toolbox:
         self._kinds = kinds
         self._prepared: dict[str, PreparedTool] = {}
 
+    def of(self, domain: Domain) -> Toolbox:
+        """The same operations for another declaration of the domain."""
+        return Toolbox(domain, self._kinds)
+
     def __contains__(self, name: str) -> bool:
         return name in self.domain.tools
 
