@@ -1,13 +1,22 @@
-"""What the csm benchmarks play on: the real csm seed of the package agentrelbench, and no request."""
+"""What the csm benchmarks play on: the real csm seed of the package agentrelbench, one write and five checks."""
 
 from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
 
-from robustops.core.task import GymServer, Task
+from robustops.core.task import Check, GymServer, Task
 
 SERVER = "sn-csm-server"
+WRITE = ("update_case", {"case_id": 3, "priority": "low"})
+# (query, expected, comparison) of checks that hold after the write, and not before it.
+CHECKS = (
+    ("SELECT priority FROM customer_case WHERE case_id = 3", "low", "equals"),
+    ("SELECT COUNT(*) FROM customer_case WHERE case_id = '3' AND priority = 'low'", 1, "equals"),
+    ("SELECT COUNT(*) FROM customer_case", 100, "greater_than"),
+    ("SELECT COUNT(*) FROM case_sla WHERE case_id = 3", -1, "greater_than"),
+    ("SELECT case_id, priority FROM customer_case WHERE case_id = 3", "low", "contains"),
+)
 
 
 def csm_task() -> Task:
@@ -15,6 +24,18 @@ def csm_task() -> Task:
     (seed,) = (root / "data" / "seed-dbs" / "csm").glob("*.sql")
     context = {"x-user-email": "thomas.green@servicenow.com"}
     server = GymServer(name=SERVER, seed_file=str(seed.relative_to(root)), context=context)
+    checks = tuple(
+        Check(
+            index=number,
+            kind="database_state",
+            name=f"check {number}",
+            gym=SERVER,
+            query=query,
+            expected=expected,
+            comparison=comparison,
+        )
+        for number, (query, expected, comparison) in enumerate(CHECKS)
+    )
     return Task(
         task_id="csm",
         domain="csm",
@@ -22,6 +43,6 @@ def csm_task() -> Task:
         request="",
         tools=(),
         servers=(server,),
-        checks=(),
+        checks=checks,
         seed_root=str(root),
     )

@@ -65,7 +65,7 @@ class Database:
         self._names: tuple[str, ...] = ()
         self.version = 0
 
-    def load(self, content: bytes, digests: Mapping[str, int]) -> None:
+    def load(self, content: bytes | memoryview, digests: Mapping[str, int]) -> None:
         """Replace everything. `digests`: those known for the content; the rest are computed when asked for."""
         self._connection.deserialize(content)
         self._digests = dict(digests)

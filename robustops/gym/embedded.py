@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -72,24 +74,19 @@ class EmbeddedSession:
     def __init__(self, engines: Mapping[str, Engine], clock: VirtualClock, *, selected: Sequence[str]) -> None:
         self._engines = engines
         self._clock = clock
-        self._owners: dict[str, Engine] = {}
-        advertised: list[ToolSchema] = []
-        for name, engine in engines.items():
-            for schema in engine.toolbox.domain.catalogue:
-                if schema.name not in self._owners:
-                    self._owners[schema.name] = engine
-                    advertised.append(_served_by(schema, name))
+        merged = _merged(tuple((name, engine.toolbox) for name, engine in engines.items()))
+        self._owners = merged.owners
         wanted = frozenset(selected)
         # Without a selection the benchmark shows every tool; with one, the server's order stays.
-        self.tools = tuple(schema for schema in advertised if not wanted or schema.name in wanted)
+        self.tools = tuple(schema for schema in merged.advertised if not wanted or schema.name in wanted)
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """A tool that is advertised but not selected runs too, as on the benchmark's servers."""
-        engine = self._owners.get(name)
-        if engine is None:
+        owner = self._owners.get(name)
+        if owner is None:
             text = f"Unknown tool: {name}"
             return ToolResult(text=text, observation=envelope(text, is_error=True), is_error=True, executed=False)
-        return engine.call(name, arguments)
+        return self._engines[owner].call(name, arguments)
 
     async def query(self, sql: str, gym: str | None = None) -> Any:
         """The sql-runner's reply; a refusal is `{"detail": message}`. Without `gym`, the first server's database."""
@@ -129,6 +126,27 @@ def header_name(key: str) -> str:
     """A context key as the HTTP header it becomes: stray spaces go, and `x-` is put in front where it is missing."""
     name = key.strip().lower().replace("_", "-")
     return name if name.startswith("x-") else f"x-{name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Merged:
+    """The tools of several servers; `owners`: every tool's server."""
+
+    advertised: tuple[ToolSchema, ...]
+    owners: Mapping[str, str]
+
+
+@lru_cache(maxsize=64)
+def _merged(servers: tuple[tuple[str, Toolbox], ...]) -> _Merged:
+    """The first server that has a name owns it."""
+    owners: dict[str, str] = {}
+    advertised: list[ToolSchema] = []
+    for name, toolbox in servers:
+        for schema in toolbox.domain.catalogue:
+            if schema.name not in owners:
+                owners[schema.name] = name
+                advertised.append(_served_by(schema, name))
+    return _Merged(advertised=tuple(advertised), owners=owners)
 
 
 def _served_by(schema: ToolSchema, gym: str) -> ToolSchema:

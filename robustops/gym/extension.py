@@ -63,7 +63,7 @@ class ExtensionRoutes:
         return self._databases.opened(database_id)
 
 
-def _schema_of(content: bytes) -> list[tuple[object, ...]]:
+def _schema_of(content: bytes | memoryview) -> list[tuple[object, ...]]:
     """Raises Refusal for bytes that are no SQLite database."""
     try:
         with closing(connect()) as scratch:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import re
 import sqlite3
 from collections import OrderedDict
@@ -58,6 +59,10 @@ class Seed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stamp:
+    """Which file a name leads to, links followed, and in which version."""
+
+    device: int
+    inode: int
     size_bytes: int
     modified_ns: int
 
@@ -68,19 +73,19 @@ class SeedStore:
     def __init__(self, *, max_bytes: int = 256_000_000) -> None:
         self._max_bytes = max_bytes
         self._seeds: OrderedDict[tuple[str, str], Seed] = OrderedDict()
-        self._files: dict[tuple[str, Path], tuple[_Stamp, tuple[str, str]]] = {}
+        self._files: dict[tuple[str, Path, str], tuple[_Stamp, tuple[str, str]]] = {}
 
     def from_file(self, domain: Domain, root: Path, name: str) -> Seed:
         """Raises SeedError for a file outside `root`, an absent one, and SQL that SQLite refuses."""
-        path = seed_path(root, name)
-        status = path.stat()
-        stamp = _Stamp(size_bytes=status.st_size, modified_ns=status.st_mtime_ns)
-        known, key = self._files.get((domain.name, path), (None, ("", "")))
-        if known == stamp and key in self._seeds:  # unchanged since last time: no need to read it again
+        known, key = self._files.get((domain.name, root, name), (None, ("", "")))
+        if known is not None and key in self._seeds and known == _stamp(root / name):
+            # The very file that was found inside the root last time: no need to look for it and read it again.
             self._seeds.move_to_end(key)
             return self._seeds[key]
-        sql = read_seed(root, name)
-        self._files[domain.name, path] = (stamp, _content_key(domain, sql))
+        path = seed_path(root, name)
+        stamp, sql = _stamp(path), read_seed(root, name)
+        if stamp is not None:
+            self._files[domain.name, root, name] = (stamp, _content_key(domain, sql))
         return self.from_sql(domain, sql, source=name)
 
     def known(self, domain: Domain, sha256: str) -> Seed | None:
@@ -100,6 +105,14 @@ class SeedStore:
         while len(self._seeds) > 1 and sum(len(item.database) for item in self._seeds.values()) > self._max_bytes:
             self._seeds.popitem(last=False)
         return seed
+
+
+def _stamp(path: Path) -> _Stamp | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return _Stamp(device=status.st_dev, inode=status.st_ino, size_bytes=status.st_size, modified_ns=status.st_mtime_ns)
 
 
 def read_seed(root: Path, name: str) -> str:

@@ -19,11 +19,14 @@ Form = Literal["sqlite", "rows"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSnapshot:
-    """`digests`: by table, where the form is `sqlite`, so that they need not be computed again."""
+    """`content` may be a view into the snapshot that it came in.
+
+    `digests`: by table, where the form is `sqlite`, so that they need not be computed again.
+    """
 
     name: str
     form: Form
-    content: bytes
+    content: bytes | memoryview
     digests: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -46,7 +49,8 @@ def pack(snapshot: Snapshot) -> bytes:
 
 def unpack(content: bytes, *, expected: Sequence[str]) -> Snapshot:
     """Raises GymError for bytes that are no snapshot of the servers `expected`, in that order."""
-    head, _, body = content.partition(b"\n")
+    end = content.find(b"\n")
+    head, body = content[: max(0, end)], memoryview(content)[end + 1 :]
     try:
         header = json.loads(head)
         version, writes, described = header["version"], header["writes"], header["servers"]
@@ -74,9 +78,9 @@ def unpack(content: bytes, *, expected: Sequence[str]) -> Snapshot:
     return Snapshot(num_writes=num_writes, servers=tuple(servers))
 
 
-def _is_database(content: bytes) -> bool:
+def _is_database(content: memoryview) -> bool:
     """By the header alone: SQLite's mark, and a size that is a whole number of the pages it names."""
     page_bytes = int.from_bytes(content[16:18], "big")
     page_bytes = 65536 if page_bytes == 1 else page_bytes
     num_pages = int.from_bytes(content[28:32], "big")
-    return content.startswith(b"SQLite format 3\x00") and len(content) == page_bytes * num_pages
+    return bytes(content[:16]) == b"SQLite format 3\x00" and len(content) == page_bytes * num_pages

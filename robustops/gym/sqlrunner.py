@@ -78,17 +78,24 @@ class SqlRunner:
     def _reader(self) -> sqlite3.Connection:
         if self._connection is not None and self._version == self._database.version:
             return self._connection
-        self.close()
+        if self._connection is None:
+            self._connection = self._new_reader()
+        self._connection.set_authorizer(None)  # SQLite loads a copy by an ATTACH of its own
+        try:
+            self._connection.deserialize(self._database.dump())
+        finally:
+            self._connection.set_authorizer(_authorize)
+        self._version = self._database.version
+        return self._connection
+
+    def _new_reader(self) -> sqlite3.Connection:
         connection = connect()
-        connection.deserialize(self._database.dump())
         connection.execute("PRAGMA query_only = ON")
         # SQLite sets these two table functions up on first use, which the authorizer would not allow.
         connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')")
         bound_functions(connection)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
         connection.set_progress_handler(self._look, STEPS_PER_LOOK)
-        connection.set_authorizer(_authorize)
-        self._connection, self._version = connection, self._database.version
         return connection
 
     def _look(self) -> int:
