@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from robustops.core.errors import ConfigError
 from robustops.core.task import ToolSchema
 from robustops.gym.domains import FOLDERS, load_toolbox
-from robustops.gym.public import BY_NAME
+from robustops.gym.public import BY_DOMAIN, BY_NAME
 from robustops.gym.toolbox import Toolbox
 
 logger = logging.getLogger(__name__)
@@ -99,7 +99,7 @@ def _read(path: Path) -> _Answer:
 def _domain(name: str) -> str | None:
     if name in BY_NAME:
         return BY_NAME[name].domain
-    return name if name in FOLDERS else None
+    return name if name in BY_DOMAIN else None
 
 
 def _schema(tool: _Tool, domain: str) -> ToolSchema:
@@ -107,6 +107,6 @@ def _schema(tool: _Tool, domain: str) -> ToolSchema:
         name=tool.name,
         description=tool.description,
         input_schema=tool.inputSchema,
-        gym=load_toolbox(domain).domain.servers[0],
+        gym=BY_DOMAIN[domain].name,
         output_schema=tool.outputSchema,
     )

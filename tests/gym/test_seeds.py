@@ -1,13 +1,16 @@
 """Seed SQL as the public dumps write it, and as nobody should."""
 
+import json
 import sqlite3
 
 import pytest
-from small_csm import SEED, write_seed
+from small_csm import SEED, csm_task, write_seed
 
 from robustops.core.errors import SeedError
+from robustops.gym import seeds
 from robustops.gym.database import Database
 from robustops.gym.domains import load_domain
+from robustops.gym.embedded import EmbeddedGym
 from robustops.gym.seeds import SeedStore, build_seed, statements
 
 CSM = load_domain("csm")
@@ -40,9 +43,53 @@ def test_functions_and_boolean_words_are_evaluated_by_sqlite():
     assert read(build_seed(CSM, sql), "SELECT active, sys_created_on FROM user_group") == [(1, "2025-01-01 10:00:00")]
 
 
-def test_pragmas_and_an_open_transaction_do_no_harm():
-    sql = f"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n{PRODUCT}(1, 'a', 'service', 'active');"
+def test_the_present_of_a_seed_is_that_of_the_virtual_clock():
+    values = "(1, 'A', CURRENT_TIMESTAMP, 'CURRENT_TIMESTAMP')"
+    sql = f"INSERT INTO user_group (group_id, name, sys_created_on, type) VALUES {values};"
+    found = read(build_seed(CSM, sql), "SELECT sys_created_on, type FROM user_group")
+    assert found == [("2026-06-01 09:00:00", "CURRENT_TIMESTAMP")]
+
+
+@pytest.mark.parametrize("end", ["", "COMMIT;", "END TRANSACTION;\nPRAGMA foreign_keys=ON;"])
+def test_pragmas_and_a_transaction_open_or_closed_do_no_harm(end):
+    sql = f"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n{PRODUCT}(1, 'a', 'service', 'active');\n{end}"
     assert read(build_seed(CSM, sql), "SELECT COUNT(*) FROM product") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        'INSERT INTO "product" ("product_id", "name") VALUES',
+        "INSERT INTO `product` (`product_id`, `name`) VALUES",
+        "INSERT INTO [product] ([product_id], [name]) VALUES",
+        "insert or replace into product(product_id,name)values",
+        "INSERT INTO product ( -- the table\n  product_id, /* its key, */ name\n) VALUES",
+        "REPLACE INTO product\r\n(product_id, name)\r\nVALUES",
+    ],
+)
+def test_names_may_be_quoted_and_lists_may_hold_comments(head):
+    seed = build_seed(CSM, f"{head}\n(1, 'a'), -- it's the first; of two\n(2, 'b') -- and the last\n;\n-- behind it\n")
+    assert read(seed, "SELECT product_id, name FROM product ORDER BY 1") == [(1, "a"), (2, "b")]
+    assert (seed.added_columns, seed.added_tables) == ((), ())
+
+
+def test_what_looks_like_a_comment_or_an_end_inside_a_literal_is_text():
+    texts = ["a -- b", "c /* d */", "e; f", "it''s (1, 2)", 'the "g"', "line\nbreak"]
+    rows = ", ".join(f"({number}, '{text}')" for number, text in enumerate(texts, start=1))
+    seed = build_seed(CSM, f"INSERT INTO product (product_id, name) VALUES {rows};")
+    found = read(seed, "SELECT name FROM product ORDER BY product_id")
+    assert [name for (name,) in found] == [text.replace("''", "'") for text in texts]
+
+
+def test_a_column_that_the_seed_leaves_out_has_its_default_and_another_is_null():
+    sql = "INSERT INTO hr_case (hr_case_id, short_description) VALUES (1, 'Pay');"
+    found = read(build_seed(load_domain("hr"), sql), "SELECT status, priority, worknotes, opened_by FROM hr_case")
+    assert found == [("draft", "planning", None, None)]
+
+
+def test_a_row_without_its_key_gets_the_next_one():
+    sql = "INSERT INTO user_skill (skill, user) VALUES (1, 2), (3, 4);"
+    assert read(build_seed(load_domain("hr"), sql), "SELECT user_skill_id, skill FROM user_skill") == [(1, 1), (2, 3)]
 
 
 def test_numbers_in_quotes_become_numbers_where_the_column_has_integer_affinity():
@@ -53,11 +100,15 @@ def test_numbers_in_quotes_become_numbers_where_the_column_has_integer_affinity(
     ]
 
 
-def test_a_column_that_the_schema_lacks_is_added_and_reported():
-    sql = "INSERT INTO product (product_id, name, colour) VALUES (1, 'a', 'red');"
-    seed = build_seed(CSM, sql)
-    assert seed.added_columns == ("product.colour",)
-    assert read(seed, "SELECT colour FROM product") == [("red",)]
+def test_a_column_that_the_schema_lacks_is_added_once_and_reported(caplog):
+    rows = ["(1, 'a', 'red')", "(2, 'b', 'blue')"]
+    sql = "".join(f'INSERT INTO product (product_id, name, "shelf colour") VALUES {row};' for row in rows)
+    seed = build_seed(CSM, sql, source="odd.sql")
+    assert seed.added_columns == ("product.shelf colour",)
+    assert read(seed, 'SELECT "shelf colour" FROM product') == [("red",), ("blue",)]
+    (record,) = caplog.records
+    assert "odd.sql" in record.getMessage()
+    assert "product.shelf colour" in record.getMessage()
 
 
 def test_a_table_that_the_schema_lacks_is_added_and_reported(caplog):
@@ -131,6 +182,18 @@ def test_equal_seeds_are_built_once(tmp_path):
     first = store.from_file(CSM, tmp_path, "seed.sql")
     assert store.from_file(CSM, tmp_path, "seed.sql") is first
     assert store.from_file(CSM, tmp_path, "same.sql") is first
+
+
+async def test_a_second_session_of_a_seed_costs_one_copy_of_its_bytes(tmp_path, monkeypatch):
+    built = []
+    monkeypatch.setattr(seeds, "build_seed", lambda *given, **named: built.append(named) or build_seed(*given, **named))
+    gym, task = EmbeddedGym(), csm_task(write_seed(tmp_path))
+    async with gym.open(task) as first, gym.open(task) as second:
+        await first.call("add_new_user_group", {"name": "Night", "type": "support", "active": True})
+        assert await first.state_hash() != await second.state_hash()  # a copy, not the same database
+    async with gym.open(task) as third:
+        assert json.loads((await third.call("list_user_groups", {"name": "Night"})).text) == []
+    assert len(built) == 1
 
 
 def test_an_edited_seed_file_is_built_again(tmp_path):
