@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from analysis.arguments import command_parser, parse
+from analysis.source import open_sources
 from analysis.viewer.pages import write_pages
-from analysis.viewer.source import open_sources
 from robustops.core.errors import UserError
 
 MAX_MB = 100

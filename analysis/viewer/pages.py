@@ -16,8 +16,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from analysis.source import Source
 from analysis.viewer.episode import episode, searchable, summary
-from analysis.viewer.source import Source
 from robustops.core.errors import TableError, UserError
 from robustops.core.tables import write_atomically
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +33,24 @@ from robustops.rollout.trajectory import dump_episode, load_episode
 TRAJECTORIES, ROWS, RUN = "trajectories.jsonl", "episodes.parquet", "run.json"
 
 
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
 class RunFolder:
-    """`extras`: cases that may be written besides the planned ones, as rows marked as supplemented.
+    """`extras`: cases that may be written besides the planned ones, as rows marked as supplemented. `now` dates lines.
 
     Raises TableError when the folder already holds episodes of another run, or of cases outside this plan.
     """
 
     def __init__(
-        self, path: Path, cases: Sequence[Case], identity: RunIdentity, *, extras: Sequence[Case] = ()
+        self,
+        path: Path,
+        cases: Sequence[Case],
+        identity: RunIdentity,
+        *,
+        extras: Sequence[Case] = (),
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self.path = path
         self._order = {case.case_id: index for index, case in enumerate(cases)}
@@ -48,6 +59,7 @@ class RunFolder:
             twice = [case_id for case_id, n in Counter(case.case_id for case in cases).items() if n > 1]
             raise ValueError(f"case {twice[0]} is planned twice")
         self._identity = identity
+        self._now = now
         self._source = _source(identity)
         self._lines: dict[str, dict[str, Any]] = {}
         path.mkdir(parents=True, exist_ok=True)
@@ -89,7 +101,7 @@ class RunFolder:
         return {case_id: load_episode(line) for case_id, line in self._lines.items()}
 
     def add(self, episode: Episode) -> None:
-        line = dump_episode(episode, source=self._source)
+        line = {**dump_episode(episode, source=self._source), "written_at": self._now().isoformat()}
         self._keep(line)
         append_line(self._file, line)
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from analysis.source import open_sources
 from analysis.viewer.__main__ import main
 from analysis.viewer.pages import script_json, write_pages
-from analysis.viewer.source import open_sources
 from tests.analysis.browser import Browser, find_chromium
 from tests.analysis.run_folders import MakeRun, faulted, outcomes, row, trajectory, write_run
 

@@ -1,4 +1,4 @@
-"""One run folder as the viewer reads it: rows, tasks and trajectories, any number of episodes a case.
+"""One run folder episode by episode: rows, tasks and trajectories, any number of episodes a case.
 
 An evaluation has one episode a case; a training run has one a slot and member, a supplemented one an extra episode.
 Each gets a key that two runs share when they played the same.

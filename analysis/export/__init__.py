@@ -1,0 +1,1 @@
+"""Results in the formats of others: per-turn telemetry, ATIF trajectories, an inspect_ai log. Result files in alone."""
