@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from functools import cache
 
 from robustops.gym.domain import Domain
-from robustops.gym.domains import calendar, csm, email, hr, itsm, teams
+from robustops.gym.domains import calendar, csm, drive, email, hr, itsm, teams
 from robustops.gym.domains.folder import DomainFolder
 from robustops.gym.public import BY_NAME
 from robustops.gym.toolbox import Toolbox
 
 FOLDERS: Mapping[str, DomainFolder] = {
-    folder.name: folder for folder in (csm.FOLDER, itsm.FOLDER, hr.FOLDER, calendar.FOLDER, teams.FOLDER, email.FOLDER)
+    folder.name: folder
+    for folder in (csm.FOLDER, itsm.FOLDER, hr.FOLDER, calendar.FOLDER, teams.FOLDER, email.FOLDER, drive.FOLDER)
 }
 
 
