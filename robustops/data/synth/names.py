@@ -82,6 +82,7 @@ _SUBJECT_1 = _words(
     """
 )
 _SUBJECT_2 = _words("Analysis Design Editing Planning Review Safety Testing Training Control Research")
+_OCCASION = _words("Briefing Clinic Debate Forum Huddle Recap Roundup Sync Talk Workshop")
 _SERIAL_LETTERS = "ABCDEFGHJKLMNPRSTUVWXY"
 
 _SHARE_OF_TEN: dict[Part, range] = {"train": range(6), "val": range(6, 8), "test": range(8, 10)}
@@ -119,6 +120,11 @@ class Names:
 
     def subject(self) -> str:
         return self._draw(lambda: f"{self._rng.choice(_SUBJECT_1)} {self._rng.choice(_SUBJECT_2)}")
+
+    def occasion(self) -> str:
+        """What a meeting or a mail is about."""
+        draw = self._rng.choice
+        return self._draw(lambda: f"{draw(_PRODUCT_1)} {draw(_SUBJECT_2)} {draw(_OCCASION)}")
 
     def number(self, prefix: str) -> str:
         return self._draw(lambda: f"{prefix}{self._rng.randint(1_000_000, 9_999_999)}")

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
+from uuid import UUID
 
 from robustops.core.task import Part
 from robustops.data.synth.names import Names
@@ -38,7 +39,8 @@ class IdPool:
 class World:
     """`context`: the headers of the person on whose behalf the tools are called.
 
-    `key_prefixes`: of tables whose ids are text such as INC_0421; all others have integers.
+    `key_prefixes`: of tables whose ids are text such as INC_0421. `uuid_keys`: tables whose ids are UUIDs. All others
+    have integers; a row that brings its id keeps it, and a table without a key column has none.
     """
 
     part: Part
@@ -46,26 +48,31 @@ class World:
     names: Names
     key_columns: Mapping[str, str]
     key_prefixes: Mapping[str, str] = field(default_factory=dict)
+    uuid_keys: frozenset[str] = frozenset()
     tables: dict[str, list[Row]] = field(default_factory=dict)
     context: dict[str, str] = field(default_factory=dict)
     _ids: dict[str, IdPool] = field(default_factory=dict)
 
     def add(self, table: str, row: Mapping[str, Any]) -> Row:
         """Add a row under a fresh id, which comes first; returns it."""
-        key = self.key_columns[table]
-        pool = self._ids.setdefault(table, IdPool(self.rng))
-        number = pool.next()
-        prefix = self.key_prefixes.get(table)
-        full = {key: f"{prefix}_{number:04d}" if prefix else number, **row}
+        key = self.key_columns.get(table)
+        full = dict(row) if key is None or key in row else {key: self._fresh_id(table), **row}
         self.tables.setdefault(table, []).append(full)
         return full
 
+    def _fresh_id(self, table: str) -> int | str:
+        if table in self.uuid_keys:
+            return str(UUID(int=self.rng.getrandbits(128), version=4))
+        number = self._ids.setdefault(table, IdPool(self.rng)).next()
+        prefix = self.key_prefixes.get(table)
+        return f"{prefix}_{number:04d}" if prefix else number
+
     def rows(self, table: str, where: Mapping[str, Any] | None = None) -> list[Row]:
-        """Rows in key order, as tools list them."""
-        key = self.key_columns[table]
+        """Rows in key order, as tools list them; those of a table without a key as they were added."""
+        key = self.key_columns.get(table)
         wanted = (where or {}).items()
         found = [row for row in self.tables[table] if all(row[name] == value for name, value in wanted)]
-        return sorted(found, key=lambda row: row[key])
+        return found if key is None else sorted(found, key=lambda row: row[key])
 
     def one(self, table: str, where: Mapping[str, Any]) -> Row:
         (row,) = self.rows(table, where)

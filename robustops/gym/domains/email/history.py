@@ -37,7 +37,7 @@ def _list(db: Records, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def _since(db: Records, start: str) -> list[Row]:
     """Everything for an empty start. Raises ToolFailure for one that is unknown."""
-    rows = db.find("history", mine(db))
+    rows = db.find("history", mine(db), order="created_at, rowid")
     if not start:
         return rows
     for index, row in enumerate(rows):
