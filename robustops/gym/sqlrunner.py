@@ -19,6 +19,7 @@ MAX_STEPS = 20_000_000  # virtual machine instructions; a scan of the largest pu
 STEPS_PER_LOOK = 100_000
 MAX_ROWS = 20_000  # more than a dump asks for at a time, and than any check could want
 MAX_VALUE_BYTES = 8_000_000  # no `zeroblob(1e9)`
+_JSON_TABLES = re.compile(r"\bjson_(?:each|tree)\b", re.IGNORECASE)
 _ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE})
 _FORBIDDEN_FUNCTIONS = frozenset({"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"})
 
@@ -43,6 +44,7 @@ class SqlRunner:
         self._now = now
         self._connection: sqlite3.Connection | None = None
         self._version = -1
+        self._has_json_tables = False
         self._steps_left = 0
 
     def run(self, sql: str) -> dict[str, Any]:
@@ -53,7 +55,9 @@ class SqlRunner:
             query = f"{query} LIMIT {self._limit}"
         self._steps_left = MAX_STEPS // STEPS_PER_LOOK
         try:
-            cursor = self._reader().execute(at_time(query, self._now()))
+            self._renew(has_json_tables=_JSON_TABLES.search(query) is not None)
+            assert self._connection is not None
+            cursor = self._connection.execute(at_time(query, self._now()))
             names = [item[0] for item in cursor.description or ()]
             rows = cursor.fetchmany(MAX_ROWS + 1)
             cursor.close()
@@ -73,26 +77,33 @@ class SqlRunner:
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
-            self._connection = None
+            self._connection, self._has_json_tables = None, False
 
-    def _reader(self) -> sqlite3.Connection:
-        if self._connection is not None and self._version == self._database.version:
-            return self._connection
+    def _renew(self, *, has_json_tables: bool) -> None:
+        """Bring the copy up to date.
+
+        SQLite sets json_each and json_tree up on first use, which the authorizer would not allow, and keeps of them
+        what is freed when another copy is loaded: a connection that has them is used for one copy only.
+        """
+        is_current = self._version == self._database.version
+        if self._connection is not None and is_current and self._has_json_tables >= has_json_tables:
+            return
+        if self._has_json_tables or has_json_tables:
+            self.close()
         if self._connection is None:
             self._connection = self._new_reader()
         self._connection.set_authorizer(None)  # SQLite loads a copy by an ATTACH of its own
         try:
             self._connection.deserialize(self._database.dump())
+            if has_json_tables:
+                self._connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").fetchall()
         finally:
             self._connection.set_authorizer(_authorize)
-        self._version = self._database.version
-        return self._connection
+        self._version, self._has_json_tables = self._database.version, has_json_tables
 
     def _new_reader(self) -> sqlite3.Connection:
         connection = connect()
         connection.execute("PRAGMA query_only = ON")
-        # SQLite sets these two table functions up on first use, which the authorizer would not allow.
-        connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')")
         bound_functions(connection)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
         connection.set_progress_handler(self._look, STEPS_PER_LOOK)

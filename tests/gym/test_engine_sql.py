@@ -103,3 +103,14 @@ async def test_a_query_sees_every_write_before_it(session):
 async def test_a_server_that_is_not_in_the_session_is_our_mistake(session):
     with pytest.raises(ValueError, match="sn-csm-server"):
         await session.query("SELECT 1", "gym-teams-mcp")
+
+
+async def test_checks_over_json_tables_survive_the_writes_between_them(tmp_path):
+    """SQLite keeps a pointer of such a table that a newly loaded copy leaves dangling."""
+    async with EmbeddedGym().open(csm_task(write_seed(tmp_path))) as session:
+        for number in range(4):
+            each = await session.query("""SELECT value FROM user JOIN json_each('["a", "b"]') WHERE user_id = 1""")
+            assert [row["value"] for row in each["data"]] == ["a", "b"]
+            plain = await session.query("SELECT COUNT(*) AS n FROM user")
+            assert plain["data"] == [{"n": 3}]
+            await session.call("add_new_user_group", {"name": f"G{number}", "type": "field", "active": True})
