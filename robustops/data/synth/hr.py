@@ -6,6 +6,7 @@ from random import Random
 
 from robustops.agent.plan import Pick, ReadBack, Step
 from robustops.core.task import Part
+from robustops.data.synth import hr_world
 from robustops.data.synth.draft import Domain, Draft, Template, expressions, holds, only_written, read, row_count, write
 from robustops.data.synth.names import Names
 from robustops.data.synth.office_rules import HR_POLICY, READ_BACKS
@@ -20,6 +21,7 @@ KEYS = {
     "hr_case": "hr_case_id",
     "hr_case_knowledge": "hr_case_kb_id",
     "notification": "notification_id",
+    **hr_world.KEYS,
 }
 AT = {"created_at": SEED_TIME, "updated_at": SEED_TIME}
 PRIORITIES = ("critical", "high", "moderate", "low")
@@ -48,6 +50,7 @@ def build(part: Part, rng: Random, num_rows: int) -> World:
     for group in world.rows("user_group"):
         pair = {"group_id": group["group_id"], "user_id": rng.choice(world.rows("user"))["user_id"]}
         world.add("user_group_member", pair | {"org_id": org, **AT})
+    hr_world.surround(world, org, few)
     return world
 
 

@@ -6,6 +6,7 @@ from random import Random
 
 from robustops.agent.plan import Pick
 from robustops.core.task import Part
+from robustops.data.synth import itsm_world
 from robustops.data.synth.draft import Domain, Draft, Template, expressions, holds, only_written, read, write
 from robustops.data.synth.names import Names
 from robustops.data.synth.office_rules import ITSM_POLICY, READ_BACKS
@@ -18,6 +19,7 @@ KEYS = {
     "location": "location_id",
     "configuration_item": "configuration_item_id",
     "incident": "incident_id",
+    **itsm_world.KEYS,
 }
 PREFIXES = {
     "organization": "ORG",
@@ -26,6 +28,7 @@ PREFIXES = {
     "location": "LOC",
     "configuration_item": "CI",
     "incident": "INC",
+    **itsm_world.PREFIXES,
 }
 ON = {"created_on": SEED_TIME, "updated_on": SEED_TIME}
 AT = {"created_at": SEED_TIME, "updated_at": SEED_TIME}
@@ -53,6 +56,7 @@ def build(part: Part, rng: Random, num_rows: int) -> World:
         world.add("configuration_item", item | {"cost": rng.randrange(100, 900, 10), "org_id": org, **ON})
     for user in world.rows("users"):
         _add_incidents(world, user)
+    itsm_world.surround(world, org, few)
     return world
 
 
