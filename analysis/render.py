@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from analysis.document import Document, Table
+from analysis.document import Document, Section, Table
 
 EDGE, PADDING = 2, 3  # what the terminal table needs beside its cells: once, and per column
 TEMPLATES = Path(__file__).resolve().parent / "templates"
@@ -19,6 +19,15 @@ TEMPLATES = Path(__file__).resolve().parent / "templates"
 
 def to_html(document: Document) -> str:
     """No script, no network: styles and SVG figures stand in the page."""
+    return _environment().get_template("report.html.jinja").render(document=document)
+
+
+def section_html(section: Section) -> str:
+    """One section without the page around it, for a notebook."""
+    return _environment().get_template("section.html.jinja").render(section=section)
+
+
+def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -27,7 +36,7 @@ def to_html(document: Document) -> str:
         lstrip_blocks=True,
     )
     environment.tests["figure_like"] = is_number_like
-    return environment.get_template("report.html.jinja").render(document=document)
+    return environment
 
 
 def is_number_like(cell: str) -> bool:
