@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,10 +21,10 @@ _CONDITIONS: Mapping[str, str] = {
     "after": "{} > ?",
     "at_least": "{} >= ?",
     "at_most": "{} <= ?",
-    "in": "{} IN (SELECT value FROM json_each(?))",
+    "in": "{} IN (?)",
     # A list that is stored as JSON or as text with commas has one of the wanted items.
-    "any_of": "EXISTS (SELECT 1 FROM json_each(?) AS wanted WHERE instr(',' || replace(replace(replace(replace("
-    """{}, '[', ''), ']', ''), '"', ''), ' ', '') || ',', ',' || wanted.value || ',') > 0)""",
+    "any_of": "instr(',' || replace(replace(replace(replace("
+    """{}, '[', ''), ']', ''), '"', ''), ' ', '') || ',', ',' || ? || ',') > 0""",
 }
 
 
@@ -57,18 +56,24 @@ class Filters:
             values.append(call.caller[self._scope])
         for name, (condition, param) in self._conditions.items():
             if name in arguments:
-                texts.append(condition)
-                values.append(self._bound(param, arguments[name]))
+                bound = self._bound(param, arguments[name])
+                if param.match in ("in", "any_of"):
+                    texts.append(_for_each(condition, len(bound), is_set=param.match == "in"))
+                    values += bound
+                else:
+                    texts.append(condition)
+                    values.append(bound)
                 num_filters += 1
         text = " WHERE " + " AND ".join(texts) if texts else ""
         return Where(text=text, values=tuple(values), num_filters=num_filters)
 
     def _bound(self, param: Param, value: Any) -> Any:
+        """The value that the condition's mark stands for; a list of them where the argument is one."""
         if param.match == "in":
-            return json.dumps(value)
+            return list(value)
         if param.match == "any_of":
             items = value if isinstance(value, list) else str(value).split(",")
-            return json.dumps([str(item).strip() for item in items])
+            return [str(item).strip() for item in items]
         if param.name in self._flags and isinstance(value, str):
             return value.lower() == "true"
         if self._reads_times and param.name in self._timestamps:
@@ -77,6 +82,13 @@ class Filters:
         if self._iso and param.name in self._timestamps:
             return str(value).replace(" ", "T", 1)
         return value
+
+
+def _for_each(condition: str, num_items: int, *, is_set: bool) -> str:
+    """One mark for each item. SQLite's json_each would do it with one, but not survive another database's loading."""
+    if is_set:
+        return condition.replace("(?)", f"({', '.join('?' * num_items)})")
+    return f"({' OR '.join([condition] * num_items)})" if num_items else "0"
 
 
 def _condition(domain: Domain, table: Table, param: Param) -> str:

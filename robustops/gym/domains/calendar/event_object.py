@@ -34,12 +34,12 @@ def event_objects(db: Records, rows: Sequence[Row], *, max_attendees: int | None
 
 
 def _children(db: Records, event_ids: Sequence[str]) -> Children:
-    wanted = (json.dumps(event_ids),)
+    # A mark for each id: SQLite's json_each needs one only, but does not survive the loading of another database.
+    tail = f" WHERE c.event_id IN ({', '.join('?' * len(event_ids))}) ORDER BY c.rowid"
     found: Children = {}
     for table, head in _CHILDREN.items():
         by_event: dict[str, list[Row]] = defaultdict(list)
-        tail = " WHERE c.event_id IN (SELECT value FROM json_each(?)) ORDER BY c.rowid"
-        for row in db.select(head + tail, wanted):
+        for row in db.select(head + tail, event_ids):
             by_event[row["event_id"]].append(row)
         found[table] = by_event
     return found
