@@ -27,6 +27,12 @@ KEYS = {
     "attendees": "attendees_id",
     "attachments": "attachment_id",
     "reminders": "id",
+    "conference_data": "id",
+    "extended_properties": "id",
+    "birthday_properties": "id",
+    "office_locations": "id",
+    "working_location_properties": "working_location_id",
+    "watch_channels": "id",
 }
 UUIDS = frozenset(KEYS) - {"colors"}
 STAMPS = {"created_at": SEED_TIME, "updated_at": SEED_TIME}
@@ -66,6 +72,8 @@ def build(part: Part, rng: Random, num_rows: int) -> World:
         _add_event(world, calendar, caller, people[1:], kind="confirmed" if index < 4 else _kind(rng))
     for calendar in own[:2]:
         _add_series(world, calendar, caller, people[1:])
+    _add_special_days(world, own[0], caller)
+    _add_channel(world, own[0], caller)
     return world
 
 
@@ -126,6 +134,16 @@ def _add_event(world: World, calendar: Row, owner: Row, others: Sequence[Row], *
     if rng.random() < 0.2:
         url = f"https://files.desk.example/{rng.randrange(10**6)}/notes.pdf"
         world.add("attachments", {"event_id": event["event_id"], "file_url": url})
+    if "conference_data" not in world.tables or rng.random() < 0.2:
+        code = "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=10))
+        row = {"id": f"{code[:3]}-{code[3:7]}-{code[7:]}", "event_id": event["event_id"]}
+        world.add(
+            "conference_data", row | {"solution_type": "hangoutsMeet", "request_id": code, "status_code": "success"}
+        )
+    if "extended_properties" not in world.tables or rng.random() < 0.2:
+        properties = json.dumps({"client": world.names.company()})
+        row = {"event_id": event["event_id"], "scope": rng.choice(("private", "shared"))}
+        world.add("extended_properties", row | {"properties": properties})
 
 
 def _event(world: World, calendar: Row, owner: Row, start: datetime, *, minutes: int) -> Row:
@@ -170,3 +188,25 @@ def _add_series(world: World, calendar: Row, owner: Row, others: Sequence[Row]) 
         times = {"start_datetime": _stored(start), "end_datetime": _stored(start + timedelta(minutes=30))}
         event = world.add("events", row | times | {"originalStartTime_dateTime": _stored(start)})
         _add_attendees(world, event, owner, invited)
+
+
+def _add_special_days(world: World, calendar: Row, owner: Row) -> None:
+    """A birthday and a day at an office."""
+    start = datetime(FIRST_DAY.year, FIRST_DAY.month, FIRST_DAY.day) + timedelta(weeks=NUM_WEEKS)
+    row = _event(world, calendar, owner, start, minutes=24 * 60)
+    birthday = world.add("events", row | {"eventType": "birthday"})
+    world.add("birthday_properties", {"event_id": birthday["event_id"], "type": "birthday"})
+    row = _event(world, calendar, owner, start + timedelta(days=1), minutes=24 * 60)
+    day = world.add("events", row | {"eventType": "workingLocation"})
+    office = world.add(
+        "office_locations", {"buildingId": "", "floorId": "", "deskId": "", "label": world.names.place()}
+    )
+    place: Row = {"event_id": day["event_id"], "type": "officeLocation", "homeOffice": None}
+    world.add("working_location_properties", place | {"officeLocationId": office["id"]})
+
+
+def _add_channel(world: World, calendar: Row, owner: Row) -> None:
+    own = calendar["calendar_id"]
+    row: Row = {"resource_id": f"events-{own}", "resource_uri": f"/calendars/{own}/events", "resource_type": "event"}
+    row |= {"calendar_id": own, "user_id": owner["user_id"], "webhook_address": "https://hooks.desk.example/calendar"}
+    world.add("watch_channels", row | {"webhook_type": "web_hook", "is_active": "true", "created_at": SEED_TIME})

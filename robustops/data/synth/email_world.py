@@ -34,6 +34,9 @@ KEYS = {
     "forwarding_addresses": "id",
     "delegates": "id",
     "cse_keypairs": "id",
+    "cse_identities": "id",
+    "smime_configs": "id",
+    "watches": "id",
 }
 SEED_TIME = "2025-01-15T08:00:00.000000"
 _TIME = "%Y-%m-%dT%H:%M:%S.%f"
@@ -209,6 +212,18 @@ def _add_addresses(world: World, owner: Row, colleagues: Sequence[Row]) -> None:
         pair: Row = {"key_pair_id": f"kp_{world.rng.getrandbits(128):032x}", "pkcs7": None, "pem": None}
         pair |= {"subject_email_addresses": owner["primary_email"], "enablement_state": state, "disable_time": since}
         world.add("cse_keypairs", {**mine, **pair, **AUDIT})
+    keys = world.one("cse_keypairs", {"enablement_state": "enabled"})["key_pair_id"]
+    identity = {"email_address": owner["primary_email"], "primary_key_pair_id": keys}
+    world.add("cse_identities", {**mine, **identity, **AUDIT})
+    for number, year in enumerate((2027, 2028)):
+        certificate: Row = {"send_as_email": owner["primary_email"], "issuer_cn": world.names.company()}
+        certificate |= {
+            "is_default": not number,
+            "expiration": str(round(datetime(year, 1, 1, tzinfo=UTC).timestamp()) * 1000),
+        }
+        world.add("smime_configs", {**mine, **certificate, "pem": None, **AUDIT})
+    watch: Row = {"topic_name": "projects/desk/topics/mail", "label_ids": "[]", "label_filter_behavior": "include"}
+    world.add("watches", {**mine, **watch, "expiration": "1767225600000", **AUDIT})
 
 
 def _add_filters(world: World, owner: Row, labels: Sequence[Row], senders: Sequence[str]) -> None:
