@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -17,6 +15,7 @@ from typing import Any, Literal, cast
 from robustops import __version__
 from robustops.agent.codec import Codec
 from robustops.agent.policy import Policy, Sampling
+from robustops.compose.environment import own_temporary_folder, secret_of
 from robustops.compose.tasks import open_task_set, select_tasks
 from robustops.config import RunConfig
 from robustops.core.errors import ConfigError
@@ -125,20 +124,6 @@ def build_gym(config: RunConfig) -> Gym:
 def tool_snapshots(folder: str | None) -> Advertised:
     """What servers told of their tools, from the folder that the configuration names. Raises ConfigError."""
     return read_tool_snapshots(Path(folder).expanduser().absolute()) if folder else {}
-
-
-def own_temporary_folder() -> Path:
-    """Where this user's processes leave word for one another on this machine."""
-    return Path(tempfile.gettempdir()) / f"robustops-{os.getuid()}"
-
-
-def secret_of(variable: str, key: str) -> str | None:
-    """The environment variable's value; None where no variable is named. Raises ConfigError for an empty one."""
-    if not variable:
-        return None
-    if not os.environ.get(variable):
-        raise ConfigError(f"{key}={variable}: this environment variable is not set; export {variable}=...")
-    return os.environ[variable]
 
 
 def limits_of(config: RunConfig) -> Limits:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Sequence
+import signal
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from robustops.compose.scene import own_temporary_folder, secret_of, tool_snapshots
+from robustops.compose.environment import own_temporary_folder, secret_of, tool_snapshots
 from robustops.config import ServeConfig
 from robustops.gym.listening import Served
 from robustops.gym.runtime.service import ContainerOptions, planned, serve_containers
@@ -28,7 +31,7 @@ def run(config: ServeConfig, folder: Path) -> None:
             snapshots=tool_snapshots(config.gym.tool_snapshots),
             on_ready=_announce,
         )
-        asyncio.run(serving)
+        asyncio.run(_until_told(serving))
         return
     options = ContainerOptions(
         runtime=config.gym.kind,
@@ -50,7 +53,15 @@ def run(config: ServeConfig, folder: Path) -> None:
         token=token,
         on_ready=_announce,
     )
-    asyncio.run(containers)
+    asyncio.run(_until_told(containers))
+
+
+async def _until_told(serving: Coroutine[Any, Any, None]) -> None:
+    """Serve until SIGTERM, as until Ctrl-C: what was started is stopped either way."""
+    running = asyncio.ensure_future(serving)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
+    with suppress(asyncio.CancelledError):
+        await running
 
 
 def _announce(served: Sequence[Served]) -> None:

@@ -29,6 +29,8 @@ from robustops.gym.transport import Pool, Timeouts, Traffic, context_headers
 
 logger = logging.getLogger(__name__)
 
+NUM_SLOWEST = 10  # tools that are named in the log when a gym closes
+
 
 class HttpGym:
     """`urls`: base URLs by domain or server name: one, a comma between several, or a list; several are replicas.
@@ -121,6 +123,11 @@ class HttpGym:
             self._janitor = None
         if self._ledger is not None:
             self._ledger.close()
+        for row in self.latencies.rows()[:NUM_SLOWEST]:
+            logger.debug(
+                "%s: %s took %.1f ms on average, %.1f ms at most, in %d calls",
+                *(row.gym, row.tool, row.mean_s * 1000, row.max_s * 1000, row.num_calls),
+            )
         await self._pool.close()
         self._servers.clear()  # their locks belong to the loop that waited on them
 

@@ -3,7 +3,9 @@
 import asyncio
 import json
 import os
+import signal
 import socket
+import subprocess
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +14,8 @@ import aiohttp
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from robustops.compose.serve import run as serve_command
+from robustops.config.tree import ServeConfig, ServedGymConfig
 from robustops.core.errors import ConfigError, GymTimeout, GymUnavailable
 from robustops.gym.public import BY_DOMAIN
 from robustops.gym.runtime.commands import RUNTIMES
@@ -351,3 +355,38 @@ def test_a_domain_without_an_image_lists_those_with_one(fake):
 async def test_a_port_for_several_domains_is_a_mistake(fake):
     with pytest.raises(ConfigError, match="use port_offset"):
         await serve_containers(["all"], options(fake), port=9000)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_command_stops_its_containers_when_it_is_told_to(fake, number):
+    port = free_port()
+    port -= 20_000 if port > 50_000 else 0  # the container's own port is 10,000 above
+    argv = [sys.executable, "-m", "robustops.serve", "gym=docker", "domain=hr", f"port={port}"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as process:
+        try:
+            assert any(line.startswith("hr: http://127.0.0.1:") for line in process.stdout)
+            assert len(fake.living()) == 1
+            process.send_signal(number)
+            process.wait(timeout=60)
+            assert fake.living() == []
+        finally:
+            process.kill()
+            for pid in fake.living():
+                os.kill(pid, signal.SIGKILL)
+    assert fake.calls()[-1][1] == "stop"
+
+
+def test_a_dry_run_of_the_command_prints_what_it_would_run(fake, capsys):
+    config = ServeConfig(gym=ServedGymConfig(kind="udocker"), domain="teams", port=9002, dry_run=True)
+    serve_command(config, fake.scratch)
+    lines = capsys.readouterr().out.splitlines()
+    image = "shivakrishnareddyma225/enterpriseops-gym-mcp-teams:latest"
+    assert lines == [
+        "udocker rm robustops-teams-19002",
+        f"udocker pull {image}",
+        f"udocker create --name=robustops-teams-19002 {image}",
+        "udocker run --env=API_PORT=19002 --workdir=/app robustops-teams-19002 "
+        "python -m uvicorn main:app --host 127.0.0.1 --port 19002",
+        "udocker rm robustops-teams-19002",
+    ]
+    assert fake.calls() == []
