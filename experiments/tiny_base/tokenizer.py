@@ -60,7 +60,8 @@ CHAT_TEMPLATE = """\
         {%- for call in message.tool_calls or [] %}
             {%- if message.content or not loop.first %}{{- '\\n' }}{%- endif %}
             {{- '<tool_call>\\n{"name": ' + (call.function.name | tojson) + ', "arguments": ' }}
-            {{- (call.function.arguments | tojson) + '}\\n</tool_call>' }}
+            {%- set arguments = call.function.arguments %}
+            {{- (arguments if arguments is string else arguments | tojson) + '}\\n</tool_call>' }}
         {%- endfor %}
         {{- '<|im_end|>\\n' }}
     {%- endif %}

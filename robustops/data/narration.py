@@ -98,7 +98,9 @@ def _judge_sentence(sentence: str, history: History) -> Support:
     if any(not _holds(given, value) and not _holds(replies, value) for value in values):
         return "unsupported"
     claims = {_KIND_OF_WORD[match.group(1).casefold()] for match in _CLAIM.finditer(sentence)}
-    claims |= {"any"} if _ANYWHERE.search(sentence) and not _INTENTION.search(sentence) else set()
+    claims |= {"any"} if _ANYWHERE.search(sentence) else set()
+    if _INTENTION.search(sentence):
+        claims.discard("any")  # "when all is done, I will ..." claims nothing
     if any(not _has_receipt(claim, history.receipts) for claim in claims):
         return "unsupported"
     if claims or any(_holds(replies, value) for value in values):

@@ -65,11 +65,11 @@ def test_with_adapters_the_loss_falls_and_the_base_weights_stay(tmp_path: Path):
     before = {name: weight.clone() for name, weight in merged_weights(model).items()}
     attach(model, LoraSettings(rank=4))
     losses: list[str] = []
-    trained = module(tmp_path, model=model, epochs=30, lr=1e-2)
+    trained = module(tmp_path, model=model, epochs=20, lr=1e-2)
     trained.report = lambda step, total, note: losses.append(note)
     fit(trained)
     first, last = float(losses[0].split()[1]), float(losses[-1].split()[1])
-    assert last < 0.5 * first
+    assert last < first - 0.5
     assert torch.equal(model.get_decoder().layers[0].mlp.up_proj.base_layer.weight, before[UP_PROJECTION])
     assert not torch.equal(merged_weights(model)[UP_PROJECTION], before[UP_PROJECTION])
 
