@@ -258,3 +258,15 @@ def plot_curve(
     ax.set_ylabel(label)
     ax.set_title(f"{label.capitalize()}, n = {len(steps)} steps")
     ax.legend(loc="best")
+
+
+def plot_settings(settings: Mapping[str, Sequence[float]], ax: Axes, what: str) -> None:
+    """One line a setting, first on top: a dot a seed, a bar at their mean."""
+    for y, values in enumerate(settings.values()):
+        ax.plot(values, [y] * len(values), "o", color=BLUE, alpha=0.6)
+        ax.plot([float(np.mean(values))] * 2, [y - 0.25, y + 0.25], "-", color=INK, linewidth=2)
+    ax.set_yticks(range(len(settings)), [f"{label} (n = {len(values)})" for label, values in settings.items()])
+    ax.set_ylim(len(settings) - 0.4, -0.6)
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel(what)
+    ax.set_title(f"{what.capitalize()}, last steps")
