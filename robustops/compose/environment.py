@@ -1,4 +1,4 @@
-"""What jobs take from the machine around them: secrets by variable, a temporary folder of this user's own. Light."""
+"""What jobs take from the machine around them: secrets by variable, folders. Light: serving needs nothing else."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from robustops.core.errors import ConfigError
+from robustops.gym.tool_snapshots import Advertised, read_tool_snapshots
 
 
 def own_temporary_folder() -> Path:
@@ -21,3 +22,8 @@ def secret_of(variable: str, key: str) -> str | None:
     if not os.environ.get(variable):
         raise ConfigError(f"{key}={variable}: this environment variable is not set; export {variable}=...")
     return os.environ[variable]
+
+
+def tool_snapshots(folder: str | None) -> Advertised:
+    """What servers told of their tools, from the folder that the configuration names. Raises ConfigError."""
+    return read_tool_snapshots(Path(folder).expanduser().absolute()) if folder else {}

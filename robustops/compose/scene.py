@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 from robustops import __version__
 from robustops.agent.codec import Codec
 from robustops.agent.policy import Policy, Sampling
-from robustops.compose.environment import own_temporary_folder, secret_of
+from robustops.compose.environment import own_temporary_folder, secret_of, tool_snapshots
 from robustops.compose.tasks import open_task_set, select_tasks
 from robustops.config import RunConfig
 from robustops.core.errors import ConfigError
@@ -28,7 +28,7 @@ from robustops.gym.client import HttpGym
 from robustops.gym.embedded import EmbeddedGym
 from robustops.gym.ledger import Ledger
 from robustops.gym.session import Gym
-from robustops.gym.tool_snapshots import Advertised, read_tool_snapshots, toolboxes
+from robustops.gym.tool_snapshots import toolboxes
 from robustops.gym.transport import Timeouts
 from robustops.gym.verify import verify
 from robustops.llm.http import Endpoint, HttpCompletion
@@ -119,11 +119,6 @@ def build_gym(config: RunConfig) -> Gym:
         token=secret_of(gym.token_env, "gym.token_env"),
         ledger=ledger,
     )
-
-
-def tool_snapshots(folder: str | None) -> Advertised:
-    """What servers told of their tools, from the folder that the configuration names. Raises ConfigError."""
-    return read_tool_snapshots(Path(folder).expanduser().absolute()) if folder else {}
 
 
 def limits_of(config: RunConfig) -> Limits:
