@@ -92,7 +92,7 @@ def _moment(value: Mapping[str, Any] | None, *, is_patch: bool) -> Moment | None
 
 
 def _replace_children(db: Records, event_id: str, arguments: Mapping[str, Any]) -> None:
-    """What is empty is ignored; what is given replaces all there was."""
+    """What is empty is ignored, but for reminders, which then are the default ones; what is given replaces all."""
     key = {"event_id": event_id}
     if arguments.get("attendees"):
         replace_attendees(db, event_id, arguments["attendees"])
@@ -107,7 +107,7 @@ def _replace_children(db: Records, event_id: str, arguments: Mapping[str, Any]) 
     if arguments.get("extendedProperties"):
         db.remove("extended_properties", key)
         add_extended_properties(db, event_id, arguments["extendedProperties"])
-    if arguments.get("reminders"):
+    if arguments.get("reminders") is not None:
         db.remove("reminders", key)
         add_reminders(db, event_id, arguments["reminders"])
     if arguments.get("workingLocationProperties"):

@@ -43,7 +43,7 @@ def _import(db: Records, arguments: Mapping[str, Any]) -> dict[str, Any]:
         row["source"] = arguments["source"]
     conference = conference_id(db, arguments["conferenceData"]) if arguments.get("conferenceData") else None
     event = db.add("events", {**row, **placed(start, end)})
-    add_children(db, event["event_id"], arguments, conference)
+    add_children(db, event["event_id"], {**arguments, "attendees": _attendees(arguments)}, conference)
     reply = event_object(db, event["event_id"])
     return {**reply, "attendeesOmitted": bool(arguments.get("attendeesOmitted"))}
 
@@ -55,6 +55,16 @@ def _check_attendees(db: Records, arguments: Mapping[str, Any]) -> None:
                 f"Attendee email '{attendee['email']}' not found in database. All attendee emails must be valid and "
                 "present in the system."
             )
+
+
+def _attendees(arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The organizer among them is named as the organizer is."""
+    organizer = arguments.get("organizer") or {}
+    named = {organizer.get("email"): organizer.get("displayName")}
+    return [
+        {**attendee, "displayName": attendee.get("displayName") or named.get(attendee["email"])}
+        for attendee in arguments.get("attendees") or []
+    ]
 
 
 def _check_known(db: Records, arguments: Mapping[str, Any]) -> None:

@@ -88,7 +88,7 @@ def _object(row: Row, children: Children, max_attendees: int | None) -> dict[str
             "overrides": [{"method": item["method"], "minutes": item["minutes"]} for item in own["reminders"]],
             "useDefault": any(item["use_default"] for item in own["reminders"]),
         },
-        "source": _json(row["source"]),
+        "source": _json(row["source"]) or None,
         "attachments": [
             {"fileUrl": item["file_url"], "title": item["file_url"].rsplit("/", 1)[-1]} for item in own["attachments"]
         ],

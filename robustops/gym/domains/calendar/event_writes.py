@@ -63,7 +63,7 @@ def original_start(arguments: Mapping[str, Any], start: Moment) -> Row:
     """By default the start; one that is given must be the same. Raises ToolFailure."""
     own, given = arguments["start"], arguments.get("originalStartTime")
     row: Row = {"originalStartTime_timeZone": start.zone}
-    if not given:
+    if given is None:
         return row | ({"originalStartTime_date": own["date"]} if not own.get("dateTime") else _timed(start.at))
     row["originalStartTime_timeZone"] = given.get("timeZone")
     kinds = {name for value in (own, given) for name in ("date", "dateTime") if value.get(name)}
@@ -93,7 +93,7 @@ def _create(db: Records, arguments: Mapping[str, Any]) -> dict[str, Any]:
         raise ToolFailure("Event end time must be after start time")
     original = original_start(arguments, start)
     row = {**plain_row(db, arguments), **_typed_properties(arguments)}
-    row |= {"source": arguments.get("source") or "null", "color_id": arguments.get("colorId") or None}
+    row |= {"source": arguments.get("source", "null"), "color_id": arguments.get("colorId") or None}
     check_reminders(arguments.get("reminders"))
     conference = conference_id(db, arguments["conferenceData"]) if arguments.get("conferenceData") else None
     lines = arguments.get("recurrence")
@@ -133,7 +133,7 @@ def _typed_properties(arguments: Mapping[str, Any]) -> Row:
         raise ToolFailure("Use birthday properties only when eventType is set to 'birthday'")
     row: Row = {}
     for name, (wanted, fields) in _TYPED.items():
-        if properties := arguments.get(name):
+        if (properties := arguments.get(name)) is not None:
             if kind != wanted:
                 raise ToolFailure(f"Use {name} only when eventType is set to '{wanted}'")
             row[name] = {field: properties.get(field) for field in fields}
