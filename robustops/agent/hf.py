@@ -85,6 +85,12 @@ class HfPolicy:
             raise PolicyError(f"weights {version}: requests are still running; load weights between steps")
         self._engine.load_weights(named_tensors, version)
 
+    def sleep(self) -> None:
+        """Nothing to give back: the key-value cache is gone with the last request."""
+
+    def wake_up(self) -> None:
+        pass
+
     def score(self, token_ids: Sequence[int]) -> tuple[float, ...]:
         """Logprob of each token but the first, given those before it."""
         if not self._pump.is_idle:

@@ -38,7 +38,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VllmOptions:
-    """Engine sizes. `kv_cache_memory_bytes` bounds a tiny model; on a GPU `gpu_memory_utilization` (0..1) rules."""
+    """Engine sizes. `kv_cache_memory_bytes` bounds a tiny model; on a GPU `gpu_memory_utilization` (0..1) rules.
+
+    `can_sleep`: the engine gives its memory back between rollouts; GPU builds only.
+    """
 
     dtype: Literal["float32", "bfloat16", "float16", "auto"] = "auto"
     max_model_len: int = -1  # -1: as much as fits, at most what the model's own config says
@@ -49,6 +52,7 @@ class VllmOptions:
     tensor_parallel_size: int = 1
     enforce_eager: bool = False
     is_prefix_cached: bool = True
+    can_sleep: bool = False
     seed: int = 0
 
 
@@ -71,7 +75,8 @@ class VllmPolicy:
         if not (Path(folder) / "config.json").is_file():
             raise ConfigError(f"model.path: no config.json in '{folder}'; give the folder of a Hugging Face model")
         chosen = options or VllmOptions()
-        self._engine = _VllmEngine(_start(Path(folder), chosen), stop_ids=stop_ids, decode=decode)
+        llm = _start(Path(folder), chosen)
+        self._engine = VllmEngine(llm, stop_ids=stop_ids, decode=decode, can_sleep=chosen.can_sleep)
         self._pump = EnginePump(self._engine, deterministic=deterministic, seed=chosen.seed)
 
     @property
@@ -105,11 +110,11 @@ class VllmPolicy:
         return self._engine.score(token_ids)
 
     def sleep(self) -> None:
-        """Give the KV cache and weights' memory back while the trainer works (GPU builds only)."""
-        self._engine.llm.sleep(level=1)
+        """Give the memory of weights and key-value cache back while the trainer works."""
+        self._engine.sleep()
 
     def wake_up(self) -> None:
-        self._engine.llm.wake_up()
+        self._engine.wake_up()
 
     async def close(self) -> None:
         await self._pump.close()
@@ -130,6 +135,7 @@ def _start(folder: Path, options: VllmOptions) -> LLMEngine:
         tensor_parallel_size=options.tensor_parallel_size,
         enforce_eager=options.enforce_eager or is_cpu,
         enable_prefix_caching=options.is_prefix_cached,
+        enable_sleep_mode=options.can_sleep and not is_cpu,
         block_size=32 if is_cpu else None,  # the smallest the CPU kernel takes; its default of 128 caches little
         logprobs_mode="processed_logprobs",
         generation_config="vllm",  # the folder's own top_p and top_k must not bend the sampling distribution
@@ -146,11 +152,20 @@ def _start(folder: Path, options: VllmOptions) -> LLMEngine:
         raise PolicyError(f"vllm could not start on '{folder}': {reason}") from error
 
 
-class _VllmEngine:
+class VllmEngine:
     """An `Engine` (see pump) around LLMEngine."""
 
-    def __init__(self, llm: LLMEngine, *, stop_ids: Sequence[int], decode: Callable[[Sequence[int]], str]) -> None:
+    def __init__(
+        self,
+        llm: LLMEngine,
+        *,
+        stop_ids: Sequence[int],
+        decode: Callable[[Sequence[int]], str],
+        can_sleep: bool = False,
+    ) -> None:
         self.llm = llm
+        self._can_sleep = can_sleep
+        self._is_asleep = False
         self.weight_version = 0
         self._stop_ids = list(stop_ids)
         self._decode = decode
@@ -195,6 +210,16 @@ class _VllmEngine:
         self.llm.apply_model(_refresh_head)
         self.llm.set_weight_version(str(version))
         self.weight_version = version
+
+    def sleep(self) -> None:
+        if self._can_sleep and not self._is_asleep:
+            self.llm.sleep(level=1)
+            self._is_asleep = True
+
+    def wake_up(self) -> None:
+        if self._is_asleep:
+            self.llm.wake_up()
+            self._is_asleep = False
 
     def reset_prefix_cache(self) -> bool:
         return bool(self.llm.reset_prefix_cache())

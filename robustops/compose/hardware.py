@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import torch
 
-from robustops.config import RunConfig
+from robustops.config import RunConfig, SftConfig
 from robustops.core.errors import ConfigError
 
 
-def check_one_process(config: RunConfig) -> None:
-    """Raise ConfigError for training on several GPUs: gradients would not be the mean over their processes."""
-    if config.hardware.gpus > 1:
+def check_ranks(config: RunConfig) -> None:
+    """Raise ConfigError for training on several ranks that would not be that of one."""
+    hardware = config.hardware
+    num_ranks = hardware.gpus or hardware.processes
+    if num_ranks == 1:
+        return
+    if isinstance(config.algorithm, SftConfig):
         raise ConfigError(
-            f"hardware={config.hardware.name} has {config.hardware.gpus} GPUs, and training runs in one process so "
-            "far; write hardware.gpus=1 hardware.strategy=auto"
+            f"hardware={hardware.name} has {num_ranks} ranks, and SFT trains in one process; write hardware.gpus=1"
         )
+    if config.model.lora.rank and hardware.strategy == "fsdp":
+        raise ConfigError("model.lora.rank with hardware.strategy=fsdp: adapters are small; use hardware.strategy=ddp")
 
 
 def check_hardware(config: RunConfig) -> None:

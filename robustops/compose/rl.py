@@ -20,6 +20,7 @@ from robustops.config import GrpoConfig, RunConfig
 from robustops.config.preflight import model_folder
 from robustops.core.episode import EpisodeGroup
 from robustops.core.errors import ConfigError
+from robustops.learn import ranks
 from robustops.learn.advantage import NormKind
 from robustops.learn.batch import CreditRules
 from robustops.learn.callbacks import Report, RlSettings, RolloutCallback
@@ -27,6 +28,7 @@ from robustops.learn.collection import Record
 from robustops.learn.credit import CallTags, QualityCredit
 from robustops.learn.export import export_model
 from robustops.learn.grpo import GrpoModule, GrpoSettings
+from robustops.learn.lora import LoraSettings, attach, merged_weights
 from robustops.learn.loss import PolicyLoss
 from robustops.learn.model import Attention, load_model
 from robustops.learn.rl_run import run_grpo
@@ -34,6 +36,7 @@ from robustops.learn.sampler import Sampler, SamplerSettings, Underfill
 from robustops.learn.slot import Slot
 from robustops.learn.sync import Probe
 from robustops.rollout.groups import GroupCollector, Outcome
+from robustops.rollout.rows import RunIdentity
 from robustops.rollout.score import ProgressKind
 from robustops.rollout.training_log import TrainingLog
 
@@ -48,27 +51,33 @@ def train_rl(config: RunConfig, algorithm: GrpoConfig, folder: Path) -> None:
     source = model_folder(config)
     scene = build_scene(config, "train")
     module = build_module(config, algorithm, source)
-    engine = build_engine(config, scene.codec)
-    identity = identity_of(config, folder, model=config.model.name, stage="rl", split="train", policy_mode="sampled")
-    log = TrainingLog(folder, identity)
+    engine = build_engine(config, scene.codec) if ranks.is_first() else None
+    log = TrainingLog(folder, training_identity(config, folder)) if ranks.is_first() else None
 
     def record(slot: Slot, outcome: Outcome) -> None:
-        if isinstance(outcome, EpisodeGroup):
+        if log is not None and isinstance(outcome, EpisodeGroup):
             log.add(slot.slot_id, outcome)
 
     with progress("RL steps", every_note=True) as report, closing(engine, scene):
-        callback = build_callback(scene, algorithm, engine, folder, record, report)
+        callback = build_callback(scene, algorithm, engine, folder, record, report if ranks.is_first() else None)
         run_grpo(
             module,
             callback,
             folder=folder / "checkpoints",
             steps=algorithm.steps,
             devices=build_devices(config),
-            logger=build_logger(config, folder),
+            logger=build_logger(config, folder) if ranks.is_first() else None,
         )
-    export_model(module.model, folder / EXPORT, source=source)
+    weights = merged_weights(module.model)  # of all ranks, so all of them come here
+    if log is None:
+        return
+    export_model(module.model, folder / EXPORT, source=source, weights=weights)
     rows = log.finish(scene.tasks, about=about(config, scene.task_set))
     print(f"{algorithm.steps} RL steps, {len(rows)} episodes; {folder / EXPORT}", flush=True)
+
+
+def training_identity(config: RunConfig, folder: Path) -> RunIdentity:
+    return identity_of(config, folder, model=config.model.name, stage="rl", split="train", policy_mode="sampled")
 
 
 @contextmanager
@@ -76,7 +85,8 @@ def closing(engine: Any, scene: Scene) -> Iterator[None]:
     """A later job of the same process starts an engine and connections of its own."""
 
     async def close() -> None:
-        await engine.close()
+        if engine is not None:
+            await engine.close()
         await scene.close()
 
     try:
@@ -107,11 +117,17 @@ def build_module(config: RunConfig, algorithm: GrpoConfig, source: Path) -> Grpo
     )
     reference = load_model(source, attn=attn) if algorithm.kl_coef else None
     model = load_model(source, attn=attn, checkpoint_activations=algorithm.activation_checkpointing)
+    lora = config.model.lora
+    if lora.rank:
+        attach(
+            model,
+            LoraSettings(rank=lora.rank, alpha=lora.alpha, dropout=lora.dropout, targets=tuple(lora.targets)),
+        )
     return GrpoModule(model, reference, settings)
 
 
 def build_callback(
-    scene: Scene, algorithm: GrpoConfig, engine: Any, folder: Path, record: Record, report: Report
+    scene: Scene, algorithm: GrpoConfig, engine: Any, folder: Path, record: Record, report: Report | None
 ) -> RolloutCallback:
     config, weights = scene.config, weights_of(scene.config)
     norm = cast(NormKind, config.reward_norm.kind)

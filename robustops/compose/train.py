@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from robustops.compose.hardware import check_hardware, check_one_process
+from robustops.compose.hardware import check_hardware, check_ranks
 from robustops.compose.rl import train_rl
 from robustops.compose.sft import train_sft
 from robustops.config import RunConfig, SftConfig
@@ -13,7 +13,7 @@ from robustops.config import RunConfig, SftConfig
 def run(config: RunConfig, folder: Path) -> None:
     """Train in `folder`; the same folder given again resumes. Raises UserError for whatever can be refused early."""
     check_hardware(config)
-    check_one_process(config)
+    check_ranks(config)
     if isinstance(config.algorithm, SftConfig):
         train_sft(config, config.algorithm, folder)
     else:

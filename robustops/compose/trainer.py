@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal, cast
 
 import torch
 from lightning.pytorch.loggers import Logger, TensorBoardLogger, WandbLogger
@@ -15,7 +16,9 @@ COMPUTE = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
 def build_devices(config: RunConfig) -> Devices:
-    return Devices(gpus=config.hardware.gpus, strategy=config.hardware.strategy)
+    hardware = config.hardware
+    strategy = cast(Literal["auto", "ddp", "fsdp"], hardware.strategy)
+    return Devices(gpus=hardware.gpus, processes=hardware.processes, strategy=strategy)
 
 
 def build_logger(config: RunConfig, folder: Path) -> Logger:

@@ -15,7 +15,7 @@ from robustops.learn.journal import GroupJournal
 from robustops.learn.sampler import Sampler
 from robustops.learn.slot import Selected, Slot
 from robustops.rollout.groups import Journal, Outcome, Rejection
-from robustops.rollout.score import ProgressKind, RewardWeights, Score, score
+from robustops.rollout.score import ProgressKind, Score, score
 
 Record = Callable[[Slot, Outcome], None]
 
@@ -30,6 +30,14 @@ class Collector(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """A group of this step, accepted or not. `scores`: of its members, empty unless all of them are scorable."""
+
+    group: EpisodeGroup
+    scores: tuple[Score, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
     """`groups`: to train on, empty when the step is skipped. `kept`: accepted groups held back for the next step."""
 
@@ -38,21 +46,14 @@ class Collected:
     selected: Selected
     num_played: int
     num_reused: int
-    mean_reward: float | None  # over all scorable episodes played in this step, accepted or not
-    mean_success: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepRules:
-    weights: RewardWeights
-    progress: ProgressKind = "gated"
+    played: tuple[Played, ...]
 
 
 class _Tally:
     """What was played in a step, whatever became of it."""
 
     def __init__(self) -> None:
-        self.scores: list[Score] = []
+        self.played: list[Played] = []
         self.num_played = 0
         self.num_reused = 0
 
@@ -62,7 +63,7 @@ async def collect_step(
     collector: Collector,
     step: int,
     *,
-    rules: StepRules,
+    progress: ProgressKind = "gated",
     journal: GroupJournal,
     kept: Mapping[str, EpisodeGroup],
     record: Record | None = None,
@@ -78,7 +79,7 @@ async def collect_step(
         vacated = []
         for slot in sorted(slots, key=lambda slot: slot.dispatch):
             outcome = outcomes[slot.slot_id]
-            if isinstance(outcome, EpisodeGroup) and _is_accepted(sampler, slot, outcome, rules, tally):
+            if isinstance(outcome, EpisodeGroup) and _is_accepted(sampler, slot, outcome, progress, tally):
                 groups[slot.slot_id] = outcome
             else:
                 if isinstance(outcome, Rejection):
@@ -93,8 +94,7 @@ async def collect_step(
         selected=selected,
         num_played=tally.num_played,
         num_reused=tally.num_reused,
-        mean_reward=_mean([float(found.reward(rules.weights)) for found in tally.scores]),
-        mean_success=_mean([float(found.success) for found in tally.scores]),
+        played=tuple(tally.played),
     )
 
 
@@ -130,11 +130,8 @@ async def _outcomes(
     return outcomes | {slot.slot_id: outcome for slot, outcome in zip(missing, played, strict=True)}
 
 
-def _is_accepted(sampler: Sampler, slot: Slot, group: EpisodeGroup, rules: StepRules, tally: _Tally) -> bool:
-    scores = [score(episode, progress=rules.progress) for episode in group.episodes]
-    tally.scores += [found for found in scores if found is not None]
+def _is_accepted(sampler: Sampler, slot: Slot, group: EpisodeGroup, progress: ProgressKind, tally: _Tally) -> bool:
+    scores = [score(episode, progress=progress) for episode in group.episodes]
+    known = tuple(found for found in scores if found is not None)
+    tally.played.append(Played(group=group, scores=known if len(known) == len(scores) else ()))
     return sampler.accept(slot, scores, boundary=group.boundary).is_accepted
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None

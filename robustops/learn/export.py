@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 import torch
 from safetensors import SafetensorError
+from torch import Tensor
 from transformers import PreTrainedModel
 
 from robustops.core.errors import TableError
@@ -27,16 +29,23 @@ TOKENIZER_FILES = (
 
 
 def export_model(
-    model: PreTrainedModel, folder: Path, *, source: Path, dtype: Literal["float32", "bfloat16"] = "float32"
+    model: PreTrainedModel,
+    folder: Path,
+    *,
+    source: Path,
+    dtype: Literal["float32", "bfloat16"] = "float32",
+    weights: Mapping[str, Tensor] | None = None,
 ) -> Path:
     """Write `folder` whole or not at all; an older export there is replaced. `source`: where the tokenizer is.
+
+    `weights`: the model's merged ones, where they had to be gathered from several ranks.
 
     Raises TableError when the disk refuses: an older export is then still there.
     """
     partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
-        _write(model, partial, source, dtype)
+        _write(model, partial, source, dtype, merged_weights(model) if weights is None else weights)
         _replace(folder, partial)
     except (OSError, SafetensorError) as error:
         raise TableError(
@@ -47,8 +56,8 @@ def export_model(
     return folder
 
 
-def _write(model: PreTrainedModel, folder: Path, source: Path, dtype: str) -> None:
-    state = {name: tensor.detach().to("cpu", getattr(torch, dtype)) for name, tensor in merged_weights(model).items()}
+def _write(model: PreTrainedModel, folder: Path, source: Path, dtype: str, weights: Mapping[str, Tensor]) -> None:
+    state = {name: tensor.detach().to("cpu", getattr(torch, dtype)) for name, tensor in weights.items()}
     model.save_pretrained(folder, state_dict=state)
     for name in TOKENIZER_FILES:
         if (source / name).is_file():

@@ -5,19 +5,40 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import timedelta
+from typing import Any, Literal
 
 import lightning.pytorch as pl
 from lightning.pytorch.loggers import Logger
+from lightning.pytorch.strategies import DDPStrategy, ModelParallelStrategy, Strategy
 from torch.utils.data import DataLoader
+
+from robustops.learn import ranks
+
+PATIENCE = timedelta(hours=12)  # ranks wait for the first one's rollouts, which take longer than any usual time-out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Devices:
-    """`strategy` is Lightning's, for more than one GPU."""
+    """`gpus` of this machine, or without any `processes` on the CPU, one rank each.
+
+    `strategy`, for several ranks: each holds all weights ("ddp", and "auto"), or a part of them ("fsdp").
+    """
 
     gpus: int = 0
-    strategy: str = "auto"
+    processes: int = 1
+    strategy: Literal["auto", "ddp", "fsdp"] = "auto"
+
+    @property
+    def num_ranks(self) -> int:
+        return self.gpus or self.processes
+
+    def strategy_of_lightning(self) -> Strategy | str:
+        if self.num_ranks == 1:
+            return "auto"
+        if self.strategy == "fsdp":
+            return ModelParallelStrategy(data_parallel_size=self.num_ranks, tensor_parallel_size=1, timeout=PATIENCE)
+        return DDPStrategy(timeout=PATIENCE)
 
 
 def fit(
@@ -31,16 +52,18 @@ def fit(
 ) -> None:
     """Train. States and resumption belong to the module or a callback: they survive a kill, Lightning's do not.
 
+    With several ranks Lightning starts this command once more for each further one.
     Raises KeyboardInterrupt where Lightning would turn a Ctrl-C into an exit code of its own.
     """
     chosen = devices or Devices()
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     trainer = pl.Trainer(
         accelerator="gpu" if chosen.gpus else "cpu",
-        devices=chosen.gpus or 1,
-        strategy=chosen.strategy if chosen.gpus > 1 else "auto",
+        devices=chosen.num_ranks,
+        strategy=chosen.strategy_of_lightning(),
+        use_distributed_sampler=False,  # modules deal out their batches themselves
         max_epochs=max_epochs,
-        logger=logger or False,
+        logger=logger if logger is not None and ranks.is_first() else False,
         callbacks=list(callbacks),
         enable_checkpointing=False,
         enable_progress_bar=False,

@@ -25,10 +25,10 @@ from transformers import PreTrainedModel
 from robustops.core.errors import SyncError
 from robustops.learn import ranks
 from robustops.learn.batch import TrainingBatch
+from robustops.learn.divergence import DivergedError
 from robustops.learn.loss import LossSums, PolicyLoss
 from robustops.learn.micro_batch import minibatches
 from robustops.learn.policy_gradient import Gradient, GradientSettings, Known, LossError, PolicyGradient
-from robustops.learn.sft import DivergedError
 from robustops.learn.sharding import LogprobNet, shard
 from robustops.learn.shared_prefix import share_prefixes
 from robustops.learn.sync import weights_fingerprint

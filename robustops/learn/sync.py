@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
+from torch import Tensor
 from transformers import PreTrainedModel
 
 from robustops.agent.policy import Policy, Prompt, Sample, Sampling
 from robustops.core.errors import SyncError
-from robustops.learn.model import named_weights, token_logprobs
+from robustops.learn.model import named_weights
+from robustops.learn.sharding import LogprobNet
 
 FINGERPRINT_ELEMENTS = 4096  # of each tensor
 
@@ -30,6 +32,12 @@ class TrainablePolicy(Policy, Protocol):
 
     def load_weights(self, named_tensors: Iterable[tuple[str, Any]], version: int) -> None:
         """Also forgets everything computed from the old weights."""
+
+    def sleep(self) -> None:
+        """Give up memory of the device that the trainer shares, until `wake_up`; nothing where none is shared."""
+
+    def wake_up(self) -> None:
+        """Ready for `load_weights` again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,22 +75,30 @@ def weights_fingerprint(model: PreTrainedModel) -> str:
     return digest.hexdigest()
 
 
-async def synchronise(
-    policy: TrainablePolicy, model: PreTrainedModel, probe: Probe, *, version: int, compute: torch.dtype
-) -> SyncReport:
-    """Load the model's weights as `version` and prove it. Raises SyncError when the logprobs differ by too much."""
-    policy.load_weights(named_weights(model).items(), version)
+async def load_and_sample(
+    policy: TrainablePolicy, weights: Mapping[str, Tensor], probe: Probe, *, version: int
+) -> tuple[Sample, ...]:
+    """Load `weights` as `version` and answer each probe prompt. Raises SyncError for an answer of another version."""
+    policy.load_weights(weights.items(), version)
     if policy.weight_version != version:
         raise SyncError(f"weights {version}: the engine says it holds version {policy.weight_version}")
     sampling = Sampling(temperature=probe.temperature, max_tokens=probe.max_tokens, seed=version)
     samples = await asyncio.gather(
         *(policy.act(_prompt(index, ids), sampling) for index, ids in enumerate(probe.prompts))
     )
-    worst, num_tokens = 0.0, 0
-    for index, (ids, sample) in enumerate(zip(probe.prompts, samples, strict=True)):
+    for index, sample in enumerate(samples):
         if sample.weight_version != version:
             raise SyncError(f"weights {version}: probe {index} was sampled from version {sample.weight_version}")
-        gap = _gap(model, ids, sample, probe.temperature, compute)
+    return tuple(samples)
+
+
+def prove(
+    net: LogprobNet, probe: Probe, samples: Sequence[Sample], *, version: int, compute: torch.dtype
+) -> SyncReport:
+    """Score the engine's answers. Raises SyncError when the logprobs differ by too much. All ranks must call it."""
+    worst, num_tokens = 0.0, 0
+    for index, (ids, sample) in enumerate(zip(probe.prompts, samples, strict=True)):
+        gap = _gap(net, ids, sample, probe.temperature, compute)
         num_tokens += len(sample.token_ids)
         if not gap <= probe.max_diff_nats:  # NaN fails too
             raise SyncError(
@@ -98,12 +114,12 @@ def _prompt(index: int, ids: tuple[int, ...]) -> Prompt:
 
 
 @torch.no_grad()
-def _gap(model: PreTrainedModel, ids: Sequence[int], sample: Sample, temperature: float, compute: torch.dtype) -> float:
-    device = next(model.parameters()).device
+def _gap(net: LogprobNet, ids: Sequence[int], sample: Sample, temperature: float, compute: torch.dtype) -> float:
+    device = next(net.parameters()).device
     token_ids_NT = torch.tensor([[*ids, *sample.token_ids]], device=device)
     is_wanted_NT = torch.zeros_like(token_ids_NT, dtype=torch.bool)
     is_wanted_NT[0, len(ids) :] = True
-    expected = token_logprobs(model, token_ids_NT, is_wanted_NT, temperature=temperature, compute=compute).logp_K
+    expected = net.logprobs(token_ids_NT, is_wanted_NT, temperature=temperature, compute=compute).logp_K
     engine = torch.tensor(sample.logprobs, device=device)
     if len(engine) != len(expected):
         raise SyncError(f"probe: {len(engine)} logprobs for {len(expected)} tokens; the engine must return one each")

@@ -33,6 +33,12 @@ class MirrorPolicy:
         self.weight_version = version
         self.loaded.append(version)
 
+    def sleep(self) -> None:
+        pass
+
+    def wake_up(self) -> None:
+        pass
+
     async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
         with torch.no_grad():
             return self.sample(prompt, sampling)

@@ -1,4 +1,6 @@
-"""A whole tiny RL run as a process of its own, which may kill itself: `rl_process.py FOLDER STEPS [KILL_AT]`.
+"""A whole tiny RL run as a process of its own, which may kill itself: `rl_process.py FOLDER STEPS [KILL_AT [STRATEGY]]`.
+
+STRATEGY: ddp or fsdp, with two processes.
 
 KILL_AT: group (after the second group of step 1 is in the journal), update (inside the optimiser step of step 1),
 checkpoint (half of step 2's state written). Prints one JSON line at its end; `trained.txt` grows by a line per update.
@@ -6,6 +8,7 @@ checkpoint (half of step 2's state written). Prints one JSON line at its end; `t
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -17,14 +20,16 @@ import torch
 from bandit import PAD, PROBE_PROMPT, BanditCollector, MirrorPolicy
 from tiny_qwen3 import tiny_model
 
-from robustops.learn import checkpoint
+from robustops.learn import checkpoint, ranks
 from robustops.learn.batch import CreditRules
 from robustops.learn.callbacks import RlSettings, RolloutCallback
 from robustops.learn.credit import CallTags
+from robustops.learn.fit import Devices
 from robustops.learn.grpo import GrpoModule, GrpoSettings
+from robustops.learn.model import named_weights
 from robustops.learn.rl_run import run_grpo
 from robustops.learn.sampler import Sampler, SamplerSettings
-from robustops.learn.sync import Probe, weights_fingerprint
+from robustops.learn.sync import Probe
 from robustops.rollout.score import RewardWeights
 
 
@@ -58,7 +63,7 @@ def torn_save(state, file) -> None:
 REAL_SAVE = torch.save
 
 
-def main(folder: Path, steps: int, kill_at: str) -> None:
+def main(folder: Path, steps: int, kill_at: str, strategy: str) -> None:
     torch.set_num_threads(1)
     folder.mkdir(parents=True, exist_ok=True)
     policy = MirrorPolicy()
@@ -77,7 +82,7 @@ def main(folder: Path, steps: int, kill_at: str) -> None:
         {flow: [f"{flow}-{i}" for i in range(9)] for flow in ("clean", "fault")}, settings, weights=weights
     )
     callback = RolloutCallback(
-        policy=policy,
+        policy=policy if ranks.is_first() else None,
         sampler=sampler,
         collector=collector,
         rules=CreditRules(weights=weights),
@@ -92,15 +97,22 @@ def main(folder: Path, steps: int, kill_at: str) -> None:
     module.kill_at_step = 1 if kill_at == "update" else -1
     if kill_at == "checkpoint":
         checkpoint.torch.save = lambda state, file: (torn_save if module.num_updates == 2 else REAL_SAVE)(state, file)
-    run_grpo(module, callback, folder=folder / "checkpoints", steps=steps)
+    is_one = strategy in ("", "auto")
+    devices = Devices() if is_one else Devices(processes=2, strategy=strategy)
+    run_grpo(module, callback, folder=folder / "checkpoints", steps=steps, devices=devices)
+    weights = named_weights(module.model)
+    if not ranks.is_first():
+        return
     print(
         json.dumps(
             {
-                "fingerprint": weights_fingerprint(module.model),
-                "weights": [float(p.double().sum()) for p in module.model.parameters()],
+                "fingerprint": hashlib.sha256(b"".join(w.numpy().tobytes() for w in weights.values())).hexdigest(),
+                "weights": [float(w.double().sum()) for w in weights.values()],
+                "parameters": [w.flatten().tolist() for w in weights.values()] if strategy else [],
                 "played": collector.played,
                 "counted": collector.counted,
                 "versions": policy.loaded,
+                "history": callback.history[-1],
                 "rewards": [row["reward/mean"] for row in callback.history],
                 "num_updates": module.num_updates,
             }
@@ -109,4 +121,4 @@ def main(folder: Path, steps: int, kill_at: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "")
+    main(Path(sys.argv[1]), int(sys.argv[2]), *[*sys.argv[3:], "", ""][:2])

@@ -25,6 +25,9 @@ from robustops.rollout.score import RewardWeights
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
 
 
+STATE = ["kept", "model", "num_updates", "optimiser", "recent_rewards", "sampler", "scheduler"]
+
+
 class Scheduler:
     """Counts what it was asked to hold, as the fault scheduler does."""
 
@@ -156,7 +159,7 @@ def test_an_underfull_step_is_skipped_and_its_groups_train_in_the_next(tmp_path)
     bench.run()
     assert bench.module.num_updates == 0
     assert "no update" in bench.notes[0][2]
-    assert sorted(load_latest(tmp_path).state) == ["kept", "model", "num_updates", "optimiser", "sampler", "scheduler"]
+    assert sorted(load_latest(tmp_path).state) == STATE
 
     rest = Bench(tmp_path, 2, collector=Starved(MirrorPolicy()), on_underfill="skip", max_attempts=2)
     rest.run()

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 from bandit import BanditCollector, MirrorPolicy
 
-from robustops.learn.collection import StepRules, collect_step
+from robustops.learn.collection import collect_step
 from robustops.learn.journal import GroupJournal
 from robustops.learn.sampler import Sampler, SamplerSettings
+from robustops.learn.step_metrics import sampled_metrics
 from robustops.rollout.groups import Rejection
 from robustops.rollout.score import RewardWeights
-
-RULES = StepRules(weights=RewardWeights())
 
 
 class Refusing(BanditCollector):
@@ -36,7 +35,7 @@ class Refusing(BanditCollector):
 def sampler(**settings) -> Sampler:
     given = SamplerSettings(clean_groups=2, fault_groups=2, is_shuffled=False, **settings)
     task_ids = {flow: [f"{flow}-{i}" for i in range(12)] for flow in ("clean", "fault")}
-    return Sampler(task_ids, given, weights=RULES.weights)
+    return Sampler(task_ids, given, weights=RewardWeights())
 
 
 async def fill(tmp_path, collector, places: Sampler, step: int = 0, recorded: list | None = None):
@@ -45,7 +44,6 @@ async def fill(tmp_path, collector, places: Sampler, step: int = 0, recorded: li
         places,
         collector,
         step,
-        rules=RULES,
         journal=GroupJournal(tmp_path, step, "w"),
         kept={},
         record=lambda slot, outcome: seen.append((slot.task_id, type(outcome).__name__)),
@@ -74,8 +72,9 @@ async def test_the_mean_reward_is_over_all_played_groups_not_the_accepted_ones(t
     found = await fill(tmp_path, everything_passes, sampler(max_attempts=2))
     assert found.groups == ()
     assert found.selected.counts == {"clean/all_success": 4, "fault/all_success": 4}
-    assert found.mean_reward == pytest.approx(1.4)
-    assert found.mean_success == 1.0
+    metrics = sampled_metrics(found.played, RewardWeights())
+    assert metrics["reward/mean"] == pytest.approx(1.4)
+    assert metrics["reward/success_share"] == 1.0
 
 
 async def test_groups_from_the_journal_are_counted_and_recorded_again_but_not_played(tmp_path):

@@ -11,9 +11,15 @@ from tiny_qwen3 import tiny_model
 
 from robustops.core.errors import SyncError
 from robustops.learn.model import named_weights
-from robustops.learn.sync import Probe, synchronise, weights_fingerprint
+from robustops.learn.sharding import LogprobNet
+from robustops.learn.sync import Probe, load_and_sample, prove, weights_fingerprint
 
 PROBE = Probe(prompts=(PROBE_PROMPT, PROBE_PROMPT[::-1]), max_diff_nats=1e-4, max_tokens=6)
+
+
+async def synchronise(policy, model, probe, *, version, compute):
+    samples = await load_and_sample(policy, named_weights(model), probe, version=version)
+    return prove(LogprobNet(model), probe, samples, version=version, compute=compute)
 
 
 async def test_equal_weights_pass_and_say_how_equal():
