@@ -123,10 +123,9 @@ async def test_a_container_that_has_no_descriptors_left_ends_the_opening_in_a_ty
         fake.max_databases = 2
         its_task = task(tmp_path, fake.url)
         async with gym.open(its_task), gym.open(its_task):
-            with pytest.raises(Exception, match="unable to open database file") as raised:
+            with pytest.raises(GymUnavailable, match=r"unable to open database file; .*restart it"):
                 async with gym.open(its_task):
                     pytest.fail("opened")
-        assert isinstance(raised.value, GymUnavailable)
 
 
 async def test_a_container_that_dies_and_comes_back_is_greeted_again(tmp_path):
@@ -156,7 +155,7 @@ async def test_a_container_that_refuses_queries_is_named_as_one_without_snapshot
     async with container() as fake, http_gym() as gym, gym.open(task(tmp_path, fake.url)) as session:
         fake.statuses["/api/sql-runner"] = 400
         for asked in (session.snapshot, session.state_hash):
-            with pytest.raises(SnapshotUnsupported, match="server-0: .*refuses a dump"):
+            with pytest.raises(SnapshotUnsupported, match=r"server-0: .*refuses a dump"):
                 await asked()
 
 
@@ -213,11 +212,11 @@ async def test_the_janitor_runs_by_itself_when_a_gym_is_used(tmp_path):
         left = Ledger(ledgers, ttl_s=100.0)
         left.made(fake.url, "db_left")
         aged(ledgers, 101.0)
-        async with http_gym({"server-0": fake.url}, ledger=Ledger(ledgers, ttl_s=100.0)) as gym:
-            async with gym.open(task(tmp_path, "")):
-                async with asyncio.timeout(10):
-                    while "db_left" not in fake.deleted:
-                        await asyncio.sleep(0.005)
+        ledger = Ledger(ledgers, ttl_s=100.0)
+        async with http_gym({"server-0": fake.url}, ledger=ledger) as gym, gym.open(task(tmp_path, "")):
+            async with asyncio.timeout(10):
+                while "db_left" not in fake.deleted:
+                    await asyncio.sleep(0.005)
 
 
 async def test_a_gym_that_closes_leaves_no_ledger_unless_a_database_stayed(tmp_path):
@@ -226,9 +225,9 @@ async def test_a_gym_that_closes_leaves_no_ledger_unless_a_database_stayed(tmp_p
         for status, num_files in ((None, 0), (500, 1)):
             if status:
                 fake.statuses["/api/delete-database"] = status
-            async with http_gym(ledger=Ledger(ledgers, ttl_s=100.0)) as gym:
-                async with gym.open(task(tmp_path, fake.url)):
-                    assert len(list(ledgers.glob("*.jsonl"))) == 1
+            ledger = Ledger(ledgers, ttl_s=100.0)
+            async with http_gym(ledger=ledger) as gym, gym.open(task(tmp_path, fake.url)):
+                assert len(list(ledgers.glob("*.jsonl"))) == 1
             assert len(list(ledgers.glob("*.jsonl"))) == num_files
 
 
