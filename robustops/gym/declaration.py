@@ -71,7 +71,7 @@ def parse_domain(
             entry = {**common, **entry, "docs": {**common["docs"], **entry.get("docs", {})}}
             tools[name] = _tool(name, entry, tables, kinds, shapes)
     caller = Caller(**data.pop("caller"))
-    lists = {"servers": tuple(data.pop("servers")), "after_seed": tuple(data.pop("after_seed", ()))}
+    lists: dict[str, Any] = {"servers": tuple(data.pop("servers")), "after_seed": tuple(data.pop("after_seed", ()))}
     return Domain(**data, **lists, caller=caller, tables=tables, tools=tools)
 
 

@@ -45,20 +45,27 @@ class Engine:
         self._context = context
         self._caller: dict[str, Any] = {}
         self._caller_version = -1
+        self.refusal: Exception | None = (
+            None  # why the last call was refused, for servers that tell it beside the reply
+        )
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Raises KeyError for a tool that the server does not have; every other mistake is an error result."""
         began = time.perf_counter()
         prepared = self.toolbox[name]
+        self.refusal = None
         try:
             caller = self._acting_user()
             payload = self._run(prepared, prepared.checker.check(arguments), caller)
         except CallerError as error:
+            self.refusal = error
             return self._failure(str(error), began)
         except ArgumentError as error:
+            self.refusal = error
             detail = validation_text(error.reports) if self._is_bare else f"API Error [{name}]: {error.reports!r}"
             return self._failure(detail, began)
         except ToolFailure as error:
+            self.refusal = error
             return self._failure(str(error) if self._is_bare else f"API Error [{name}]: {error}", began)
         if isinstance(payload, Mishap):
             return self._failure(payload.text, began)

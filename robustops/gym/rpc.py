@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
@@ -12,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from robustops.core.episode import ToolResult
 from robustops.core.task import ToolSchema
 from robustops.gym.databases import Databases, Refusal
-from robustops.gym.engine import NOTHING_SHOWN, enveloped
+from robustops.gym.engine import enveloped
+from robustops.gym.refusals import HttpRefusal, http_refusal
 from robustops.gym.wire import CLOCK_HEADER, DATABASE_HEADER, PROTOCOL_VERSION
 
 INVALID_PARAMS = -32602
@@ -37,6 +39,15 @@ class ParamsError(Exception):
     """A call without the fields that a call has."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """`headers` go back with the result. `refusal`: the answer of a server that refuses by HTTP status."""
+
+    result: ToolResult
+    headers: Mapping[str, str] = field(default_factory=dict)
+    refusal: HttpRefusal | None = None
+
+
 class ToolCaller:
     """Runs tools for whoever a request's headers name, on the database that they name."""
 
@@ -44,8 +55,8 @@ class ToolCaller:
         self._databases = databases
         self._domain = databases.toolbox.domain
 
-    def call(self, params: Mapping[str, Any] | None, headers: Mapping[str, str]) -> tuple[ToolResult, dict[str, str]]:
-        """The result, and the headers that go back with it. Raises ParamsError, and Refusal for an absent database."""
+    def call(self, params: Mapping[str, Any] | None, headers: Mapping[str, str]) -> Answered:
+        """Raises ParamsError, and Refusal for an absent database."""
         try:
             call = RpcCall.model_validate(params or {})
         except ValidationError as error:
@@ -53,20 +64,24 @@ class ToolCaller:
             raise ParamsError(f"Invalid params: {'.'.join(map(str, fault['loc']))}: {fault['msg']}") from error
         database_id = headers.get(DATABASE_HEADER, "")
         if not database_id:
-            return self._refused(self._domain.no_database_text), {}
+            return self._refused(self._domain.no_database_text)
         opened = self._databases.opened(database_id)
         if call.name not in opened.engine.toolbox:
-            return self._refused(f"Unknown tool: {call.name}"), {}
+            return self._refused(f"Unknown tool: {call.name}")
         if sent := headers.get(CLOCK_HEADER, ""):
             opened.clock.num_writes = _num_writes(sent)
         opened.engine.act_for(context_of(headers))
         result = opened.engine.call(call.name, call.arguments or {})
-        return result, {CLOCK_HEADER: str(opened.clock.num_writes)}
+        refusal = None
+        if self._domain.failures == "http" and opened.engine.refusal is not None:
+            refusal = http_refusal(opened.engine.refusal, opened.clock.now("%Y-%m-%dT%H:%M:%S.%f"))
+        return Answered(result=result, headers={CLOCK_HEADER: str(opened.clock.num_writes)}, refusal=refusal)
 
-    def _refused(self, text: str) -> ToolResult:
+    def _refused(self, text: str) -> Answered:
         is_flagged = self._domain.failures != "unflagged"
         observation = enveloped(self._domain, text, is_error=True)
-        return ToolResult(text=text, observation=observation, is_error=is_flagged, executed=False)
+        result = ToolResult(text=text, observation=observation, is_error=is_flagged, executed=False)
+        return Answered(result=result)
 
 
 def _num_writes(text: str) -> int:
@@ -114,13 +129,12 @@ class RpcEndpoint:
     def _call(self, rpc: RpcRequest, headers: Mapping[str, str]) -> web.Response:
         """Raises Refusal for a database that is not there."""
         try:
-            result, back = self._caller.call(rpc.params, headers)
+            answered = self._caller.call(rpc.params, headers)
         except ParamsError as error:
             return rpc_error(rpc.id, INVALID_PARAMS, str(error))
-        if result.observation == NOTHING_SHOWN:  # a domain whose server answers mistakes with a 4xx
-            detail = {"error": True, "error_code": "VALIDATION_ERROR", "message": "the call was refused"}
-            return web.json_response({"detail": detail}, status=400, headers=back)
-        return rpc_answer(rpc.id, result.observation, back)
+        if (refusal := answered.refusal) is not None:
+            return web.json_response(refusal.body, status=refusal.status, headers=answered.headers)
+        return rpc_answer(rpc.id, answered.result.observation, answered.headers)
 
 
 def context_of(headers: Mapping[str, str]) -> dict[str, str]:

@@ -67,11 +67,12 @@ class StreamEndpoint:
 
     def _call(self, rpc: RpcRequest, request: web.Request) -> web.Response:
         try:
-            result, back = self._caller.call(rpc.params, request.headers)
+            answered = self._caller.call(rpc.params, request.headers)
         except (ParamsError, Refusal) as error:
             return rpc_error(rpc.id, INVALID_PARAMS, str(error))
+        result = answered.result
         content = [{"type": "text", "text": result.text}]
-        return rpc_answer(rpc.id, json.dumps({"content": content, "isError": result.is_error}), back)
+        return rpc_answer(rpc.id, json.dumps({"content": content, "isError": result.is_error}), answered.headers)
 
 
 def _is_response(content: bytes) -> bool:

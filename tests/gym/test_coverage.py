@@ -7,6 +7,7 @@ from executed import execute
 from tool_cases import domain_cases
 
 from robustops.gym.domains import FOLDERS, load_domain
+from robustops.gym.public import BY_DOMAIN
 
 # What a schema says beside its prose: an argument's kind and its bounds.
 KINDS = ("type", "enum", "oneOf", "anyOf")
@@ -50,6 +51,11 @@ def outlines(schemas, words):
 
 def declared(name):
     return {tool.name: {"description": tool.doc, **tool.input_schema} for tool in load_domain(name).tools.values()}
+
+
+def test_every_public_server_is_embedded_with_512_tools_in_all():
+    assert set(FOLDERS) == set(BY_DOMAIN)
+    assert sum(len(load_domain(name).tools) for name in FOLDERS) == 512
 
 
 def test_the_tools_are_those_of_the_server_in_its_order(name, advertised):

@@ -35,7 +35,7 @@ def surrounded(domain: Domain, tool: Tool, run: Operation) -> Operation:
         for name, table in known.items():
             for key in _items(arguments[name]) if name in arguments else ():
                 if not has_row(domain, call, table, key):
-                    raise ToolFailure(f"{name} not found")
+                    raise ToolFailure(f"{name} not found", code="NOT_FOUND", field=name)
         listed = {name: _numbers(name, value) for name, value in arguments.items() if name in lists}
         reply = run(call, {**arguments, **listed})
         found = reply[wrap] if wrap else reply

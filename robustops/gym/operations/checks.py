@@ -28,16 +28,16 @@ def column_values(domain: Domain, tool: Tool, call: Call, arguments: Mapping[str
         if domain.reads_times and tool.table.by_name[param.column].type == "timestamp" and value != "":
             moment = naive_utc(value)
             if moment is None:
-                raise ToolFailure(f"Invalid {param.name}")
+                raise ToolFailure(f"Invalid {param.name}", code="INVALID_REFERENCE", field=param.name)
             value = moment.strftime(domain.time_format)
         if value == "" and empty_is_null:
             value = None
         elif param.resolve is not None:
             value = _resolved(domain, call, param.resolve, value)
             if value is None:
-                raise ToolFailure(f"Invalid {param.name}")
+                raise ToolFailure(f"Invalid {param.name}", code="INVALID_REFERENCE", field=param.name)
         elif (other := _references(tool.table, param.column)) and not has_row(domain, call, other, value):
-            raise ToolFailure(f"Invalid {param.name}")
+            raise ToolFailure(f"Invalid {param.name}", code="INVALID_REFERENCE", field=param.name)
         values[param.column] = value
     return values
 
@@ -72,7 +72,8 @@ def require_one_of(tool: Tool, arguments: Mapping[str, Any]) -> None:
     """Raises ToolFailure unless one of the argument sets under the option `needs` was sent completely."""
     needs: Sequence[Sequence[str]] = tool.options.get("needs", ())
     if needs and not any(all(name in arguments for name in names) for names in needs):
-        raise ToolFailure(f"{' or '.join(' and '.join(names) for names in needs)} is required")
+        wanted = " or ".join(" and ".join(names) for names in needs)
+        raise ToolFailure(f"{wanted} is required", code="MISSING_FIELD")
 
 
 def require_unique(call: Call, table: Table, row: Mapping[str, Any], *, own_key: Any = None) -> None:
@@ -86,7 +87,8 @@ def require_unique(call: Call, table: Table, row: Mapping[str, Any], *, own_key:
             condition += f" AND {quoted(table.key)} != ?"
             values.append(own_key)
         if call.database.row(f"SELECT 1 FROM {quoted(table.name)} WHERE {condition}", values) is not None:
-            raise ToolFailure(f"{', '.join(columns)} already exists")
+            code = f"DUPLICATE_{columns[-1].upper()}"
+            raise ToolFailure(f"{', '.join(columns)} already exists", code=code, field=columns[-1])
 
 
 def next_key(call: Call, table: Table) -> Any:

@@ -29,7 +29,7 @@ def _key(domain: Domain, tool: Tool, call: Call, param: Param, value: Any) -> An
     text, values = scoped(domain, tool.table, call, f"{quoted(param.column)} = ?{collation}", (value,))
     row = call.database.row(f"SELECT {key} FROM {quoted(tool.table.name)} WHERE {text} ORDER BY {key}", values)
     if row is None:
-        raise ToolFailure(f"{param.name} not found")
+        raise ToolFailure(f"{param.name} not found", code="NOT_FOUND", field=param.name)
     return row[0]
 
 

@@ -12,7 +12,12 @@ from robustops.gym.ids import Ids
 
 
 class ToolFailure(Exception):
-    """The server refuses the call; the text is the detail that it gives."""
+    """The server refuses the call; the text is the detail that it gives, `code` and `field` what some add to it."""
+
+    def __init__(self, text: str, *, code: str = "VALIDATION_ERROR", field: str = "") -> None:
+        super().__init__(text)
+        self.code = code
+        self.field = field
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ def _notify(domain: Domain, tool: Tool) -> Operation:
         email = arguments["email"]
         text, values = scoped(domain, users, call, "email = ?", (email,))
         if call.database.row(f"SELECT 1 FROM {quoted(users.name)} WHERE {text}", values) is None:
-            raise ToolFailure("email does not belong to a user")
+            raise ToolFailure("email does not belong to a user", code="USER_EMAIL_NOT_FOUND", field="email")
         if refuses_caller and email == call.caller["email"]:
-            raise ToolFailure("Cannot send notification to yourself")
+            raise ToolFailure("Cannot send notification to yourself", code="CANNOT_SEND_TO_SELF", field="email")
         return create(call, arguments)
 
     return run

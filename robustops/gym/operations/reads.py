@@ -24,7 +24,7 @@ def _get(domain: Domain, tool: Tool) -> Operation:
         where = filters.where(call, arguments)
         row = call.database.row(head + where.text + tail, where.values)
         if row is None and is_error:
-            raise ToolFailure("not found")
+            raise ToolFailure("not found", code="NOT_FOUND")
         return {} if row is None else shape.show(row)
 
     return run
@@ -51,7 +51,7 @@ def _list(domain: Domain, tool: Tool) -> Operation:
         for name, number in most.items():
             found = found[: arguments.get(name, number)]
         if is_error and not found:
-            raise ToolFailure("not found")
+            raise ToolFailure("not found", code="NOT_FOUND")
         if wrap is None:
             return found
         return {wrap: found, count_as: len(found)} if count_as else {wrap: found}

@@ -30,7 +30,7 @@ def _remove(domain: Domain, tool: Tool) -> Operation:
             raise ToolFailure("At least one filter is required")
         gone = [shape.show(row) for row in call.database.rows(head + where.text + tail, where.values)]
         if not gone:
-            raise ToolFailure("not found")
+            raise ToolFailure("not found", code="NOT_FOUND")
         call.database.delete(table, where.text, where.values)
         if "wrap" not in options:
             return gone[0]

@@ -66,13 +66,13 @@ def _update(domain: Domain, tool: Tool) -> Operation:
         if settable.isdisjoint(arguments):
             raise ToolFailure("No fields to update")
         if not has_row(domain, call, table.name, key):
-            raise ToolFailure(f"{key_name} not found")
+            raise ToolFailure(f"{key_name} not found", code="NOT_FOUND", field=key_name)
         sent = column_values(domain, tool, call, arguments)
         sent.pop(table.key, None)
         before = _whole_row(call, table, key)
         differing = [name for name, value in sent.items() if not _is_same(before[name], value)]
         if refuses and not differing and always.isdisjoint(sent):
-            raise ToolFailure("No changes detected")
+            raise ToolFailure("No changes detected", code="NO_CHANGES_DETECTED")
         changed = [unique for unique in table.unique if not sent.keys().isdisjoint(unique)]
         if changed:
             require_unique(call, table, {**before, **sent}, own_key=key)
@@ -120,7 +120,7 @@ def _assign(domain: Domain, tool: Tool) -> Operation:
         key = arguments[key_name]
         for name, referenced in ((key_name, table.name), (target.name, other)):
             if not has_row(domain, call, referenced, arguments[name]):
-                raise ToolFailure(f"{name} not found")
+                raise ToolFailure(f"{name} not found", code="NOT_FOUND", field=name)
         call.database.update(table, key, {target.column: arguments[target.name], **dict.fromkeys(stamped, call.now)})
         values = {**arguments, "now": call.now}
         return {name: values[text[1:]] if text.startswith("$") else text for name, text in answer.items()}
@@ -142,7 +142,7 @@ def _delete(domain: Domain, tool: Tool) -> Operation:
             raise ToolFailure("At least one filter is required")
         num_rows = len(call.database.delete(tool.table, where.text, where.values))
         if not num_rows and is_error:
-            raise ToolFailure("not found")
+            raise ToolFailure("not found", code="NOT_FOUND")
         return answer if answer is not None else {count_as: num_rows}
 
     return run

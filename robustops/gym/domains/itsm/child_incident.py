@@ -15,10 +15,10 @@ from robustops.gym.operations.writes import CREATE, UPDATE
 
 def _require_possible(call: Call, parent: str, child: str) -> None:
     if parent == child:
-        raise ToolFailure("an incident cannot be its own child")
+        raise ToolFailure("an incident cannot be its own child", code="INVALID_RELATIONSHIP")
     reverse = "SELECT 1 FROM child_incident WHERE parent_incident = ? AND child_incident = ?"
     if call.database.row(reverse, (child, parent)) is not None:
-        raise ToolFailure("the parent is already a child of this incident")
+        raise ToolFailure("the parent is already a child of this incident", code="INVALID_RELATIONSHIP")
 
 
 def _add_child(domain: Domain, tool: Tool) -> Operation:

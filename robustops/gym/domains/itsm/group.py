@@ -17,9 +17,11 @@ def _add_group(domain: Domain, tool: Tool) -> Operation:
         manager = arguments.get("manager_id")
         role = call.database.row("SELECT role FROM users WHERE user_id = ?", (manager,))
         if role is None:
-            raise ToolFailure("manager_id not found")
+            raise ToolFailure("manager_id not found", code="MANAGER_NOT_FOUND", field="manager_id")
         if role[0] != "manager":
-            raise ToolFailure("the manager of a group must have the role of one")
+            raise ToolFailure(
+                "the manager of a group must have the role of one", code="INVALID_MANAGER_ROLE", field="manager_id"
+            )
         return create(call, arguments)
 
     return run
