@@ -270,3 +270,13 @@ def plot_settings(settings: Mapping[str, Sequence[float]], ax: Axes, what: str) 
     ax.grid(axis="y", visible=False)
     ax.set_xlabel(what)
     ax.set_title(f"{what.capitalize()}, last steps")
+
+
+def plot_counts(rates: Sequence[float], ax: Axes) -> None:
+    """How many tasks have each success rate."""
+    counts, edges = np.histogram(rates, bins=np.linspace(-0.05, 1.05, 12))
+    ax.bar(100 * (edges[:-1] + edges[1:]) / 2, counts, width=8, color=BLUE)
+    ax.set_xlabel("runs that succeed (%)")
+    ax.set_ylabel("tasks")
+    ax.grid(axis="x", visible=False)
+    ax.set_title(f"Difficulty, n = {len(rates)} tasks")
