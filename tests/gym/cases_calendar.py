@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from calendar_errors import ERRORS, NOBODY
+from calendar_event_writes import EVENT_WRITES
 from calendar_reads import READS
 from calendar_seed import CONTEXT, SEED
 from calendar_writes import WRITES
@@ -16,7 +17,7 @@ CASES = DomainCases(
         **{name: Success(arguments=asked, reply=reply) for name, (asked, reply) in READS.items()},
         **{
             name: Success(arguments=asked, reply=reply, changes=changes)
-            for name, (asked, reply, changes) in WRITES.items()
+            for name, (asked, reply, changes) in {**WRITES, **EVENT_WRITES}.items()
         },
     },
     refusals={

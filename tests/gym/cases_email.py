@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from email_address_writes import ADDRESS_WRITES
+from email_draft_writes import DRAFT_WRITES
 from email_errors import ERRORS
 from email_mail_writes import MAIL_WRITES
 from email_reads import READS
@@ -17,7 +19,12 @@ CASES = DomainCases(
         **{name: Success(arguments=asked, reply=reply) for name, (asked, reply) in READS.items()},
         **{
             name: Success(arguments=asked, reply=reply, changes=changes)
-            for name, (asked, reply, changes) in {**MAIL_WRITES, **SETTING_WRITES}.items()
+            for name, (asked, reply, changes) in {
+                **MAIL_WRITES,
+                **DRAFT_WRITES,
+                **SETTING_WRITES,
+                **ADDRESS_WRITES,
+            }.items()
         },
     },
     refusals={name: Refused(arguments=asked, text=text) for name, (asked, text) in ERRORS.items()},

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from email_address_writes import CRITERIA
 from email_reads import ME
-from email_setting_writes import CRITERIA
 
 BOB = {"userId": "bob@mail.example"}
 DENIED = "Delegation denied for bob@mail.example"

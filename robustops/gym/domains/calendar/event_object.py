@@ -47,9 +47,18 @@ def _children(db: Records, event_ids: Sequence[str]) -> Children:
 
 def _object(row: Row, children: Children, max_attendees: int | None) -> dict[str, Any]:
     own = {table: by_event.get(row["event_id"], []) for table, by_event in children.items()}
-    organizer = _organizer(row)
-    attendees = [_attendee(item, organizer) for item in own["attendees"]]
+    attendees = [_attendee(item, _organizer(row)) for item in own["attendees"]]
     is_cut = max_attendees is not None and len(attendees) > max_attendees
+    return {
+        **_head(row),
+        "attendees": attendees[:max_attendees] if is_cut else attendees,
+        "attendeesOmitted": is_cut,
+        **_tail(row, own),
+    }
+
+
+def _head(row: Row) -> dict[str, Any]:
+    organizer = _organizer(row)
     return {
         "kind": "calendar#event",
         "etag": f'"{read(row["updated_at"]).timestamp()}"' if row["updated_at"] else None,
@@ -74,8 +83,12 @@ def _object(row: Row, children: Children, max_attendees: int | None) -> dict[str
         "visibility": row["visibility"],
         "iCalUID": row["iCalUID"],
         "sequence": row["sequence"],
-        "attendees": attendees[:max_attendees] if is_cut else attendees,
-        "attendeesOmitted": is_cut,
+    }
+
+
+def _tail(row: Row, own: dict[str, list[Row]]) -> dict[str, Any]:
+    """What is told after the attendees, with the children of the event."""
+    return {
         "extendedProperties": _extended(own["extended_properties"]),
         "hangoutLink": row["hangoutLink"],
         "conferenceData": _conference(own["conference_data"]),
