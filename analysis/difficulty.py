@@ -51,8 +51,7 @@ class NoiseFloor:
         within = 1.96 * math.sqrt(2) * self.estimate
         return (
             f"A rerun on the same {self.n} tasks moves the success rate by {100 * self.estimate:.1f} points (one "
-            f"standard deviation); two single runs of one policy differ by less than {100 * within:.1f} points 95 times "
-            "in 100."
+            f"standard deviation); 95 of 100 pairs of reruns differ by less than {100 * within:.1f} points."
         )
 
 

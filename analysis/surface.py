@@ -2,8 +2,9 @@
 
     python -m analysis.surface eval_p0_i0 eval_p0_i1 eval_p1_i0 eval_p1_i1 --out surface
 
-Every run needs the same number of attempts, at least two. The clean cases of a run are its column "none". Wording is
-`evaluation.paraphrase` of its configuration; intensity is that of the plans it met. Reads result files only.
+Every run needs at least two attempts. Its clean cases are the column "none"; runs that share a place, as clean cases
+often do, are pooled task by task. Wording is `evaluation.paraphrase` of a run's configuration, intensity that of its
+fault plans. Reads result files only.
 """
 
 from __future__ import annotations
@@ -60,15 +61,14 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def surface(runs: Sequence[Run]) -> Document:
-    """Raises TableError for runs of unequal or single attempts."""
+    """Up to the k that every place has runs for. Raises TableError for single attempts."""
     tasks = _tasks(runs)
-    sizes = {attempts.num_runs for found in tasks.values() for attempts in found}
-    if len(sizes) != 1 or sizes == {1}:
+    num_runs = min(attempts.num_runs for found in tasks.values() for attempts in found)
+    if num_runs < 2:
         raise TableError(
-            f"runs of {' and '.join(map(str, sorted(sizes)))} attempts a task; the surface needs the same number "
-            "everywhere, at least 2: evaluate with evaluation.attempts=4 evaluation.temperature=1"
+            "some tasks ran once; the surface needs at least 2 runs of each at every place: evaluate with "
+            "evaluation.attempts=4 evaluation.temperature=1"
         )
-    (num_runs,) = sizes
     rng = np.random.default_rng(SEED)
     rates = {
         (point, k): repeated_rate(found, k, "pass^k", rng=rng)
