@@ -41,13 +41,14 @@ INSERT INTO files (id, drive_id, name, mime_type, size_bytes, parent_id, parent_
   1, NULL, 7, 0, NULL),
 ('f-ben', NULL, 'Plan 9.pdf', '{PDF}', 50, NULL, '[]', 0, 0, NULL, 'ben', 'ben', {AT}, '2026-05-05 08:00:00', NULL, 1,
   1, NULL, 50, 0, NULL),
-('f-secret', NULL, 'Plan secret', '{PDF}', 50, NULL, '[]', 0, 0, NULL, 'ben', 'ben', {AT}, {AT}, NULL, 0, 1, NULL, 50, 0,
-  NULL),
+('f-secret', NULL, 'Plan secret', '{PDF}', 50, NULL, '[]', 0, 0, NULL, 'ben', 'ben', {AT}, {AT}, NULL, 0, 1, NULL, 50,
+  0, NULL),
 ('f-bin', NULL, 'Old', '{FOLDER}', 0, NULL, '[]', 0, 1, '2026-05-06 08:00:00', 'ada', 'ada', {AT}, {AT}, NULL, 0, 1,
   NULL, 0, 1, NULL),
 ('f-inbin', NULL, 'Older.txt', 'text/plain', 5, 'f-bin', '["f-bin"]', 0, 0, NULL, 'ada', 'ada', {AT}, {AT}, NULL, 0,
   1, NULL, 5, 0, NULL),
-('f-team', 'd-1', 'Team', '{FOLDER}', 0, NULL, '[]', 0, 0, NULL, 'ben', 'ben', {AT}, {AT}, NULL, 0, 1, NULL, 0, 0, NULL),
+('f-team', 'd-1', 'Team', '{FOLDER}', 0, NULL, '[]', 0, 0, NULL, 'ben', 'ben', {AT}, {AT}, NULL, 0, 1, NULL, 0, 0,
+  NULL),
 ('f-sheet', 'd-1', 'Sheet', 'text/csv', 9, 'f-team', '["f-team"]', 0, 0, NULL, 'ben', 'ben', {AT},
   '2026-05-07 08:00:00', NULL, 0, 1, NULL, 9, 0, NULL);
 INSERT INTO path_closure (ancestor_id, descendant_id, depth) VALUES
