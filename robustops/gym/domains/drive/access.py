@@ -6,9 +6,11 @@ are given to a user, to a group of which the caller is a member, to the domain o
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from typing import Any
 
-from robustops.gym.domains.drive.wire import decoded
+from robustops.gym.domains.drive.wire import decoded, user_item
 from robustops.gym.operations.kind import ToolFailure
 from robustops.gym.operations.records import Records, Row
 
@@ -36,6 +38,8 @@ class Access:
         self._on_files: dict[str, int] = {}
         self._on_drives: dict[str, int] = {}
         self._files: dict[str, Row | None] = {}
+        self._grants: dict[str, list[Row]] | None = None
+        self._people: dict[str, dict[str, Any] | None] = {}
         email = str(records.caller["email"] or "").lower()
         mine = (self._user_id, self._user_id, email.partition("@")[2] or None)
         self._collect(records.select(_PERMISSIONS, (email or None, *mine)))
@@ -46,6 +50,27 @@ class Access:
             rank = _RANKS.get(grant["role"], 0)
             on, key = (self._on_files, grant["file_id"]) if grant["file_id"] else (self._on_drives, grant["drive_id"])
             on[key] = max(rank, on.get(key, 0))
+
+    def know_all(self, files: Iterable[Row]) -> None:
+        """Read everything at once, for a listing: all files, and all permissions on files."""
+        self._files = {file["id"]: file for file in files}
+        self._grants = defaultdict(list)
+        for grant in self._records.find("permissions", {"deleted": 0}):
+            self._grants[grant["file_id"]].append(grant)
+
+    def grants(self, file_id: str) -> list[Row]:
+        """The permissions on the file itself, whoever holds them."""
+        if self._grants is None:
+            return self._records.find("permissions", {"file_id": file_id, "deleted": 0})
+        return self._grants.get(file_id, [])
+
+    def person(self, user_id: str | None) -> dict[str, Any] | None:
+        """A user as replies show one."""
+        if user_id is None:
+            return None
+        if user_id not in self._people:
+            self._people[user_id] = user_item(self._records, user_id)
+        return self._people[user_id]
 
     def direct(self, file_id: str) -> int:
         """The rank that a permission on the file itself gives."""
@@ -102,12 +127,12 @@ class Access:
             raise ToolFailure(f"The user does not have sufficient permissions for this shared drive: {drive['id']}")
 
 
-def known_file(records: Records, file_id: str, role: str = "reader") -> Row:
-    """The file, where the caller has at least the role. Raises ToolFailure."""
+def known_file(records: Records, file_id: str, role: str = "reader", *, access: Access | None = None) -> Row:
+    """The file, where the caller has at least the role. Raises ToolFailure. `access`: what is known of it already."""
     file = records.first("files", {"id": file_id})
     if file is None:
         raise ToolFailure(f"File not found: {file_id}")
-    Access(records).require_file(file, role)
+    (access or Access(records)).require_file(file, role)
     return file
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from robustops.gym.domains.drive.access import Access
-from robustops.gym.domains.drive.wire import decoded, flag, parts, shown_time, user_item
+from robustops.gym.domains.drive.wire import decoded, flag, parts, shown_time
 from robustops.gym.operations.records import Records, Row
 
 
 def file_item(records: Records, access: Access, file: Row, include_labels: str | None = None) -> dict[str, Any]:
     me = records.caller["id"]
-    permissions = records.find("permissions", {"file_id": file["id"], "deleted": 0})
+    permissions = access.grants(file["id"])
     item: dict[str, Any] = {
         "kind": "drive#file",
         "id": file["id"],
@@ -33,8 +33,8 @@ def file_item(records: Records, access: Access, file: Row, include_labels: str |
         "viewedByMeTime": shown_time(file["viewed_by_me_time"]),
         "createdTime": shown_time(file["created_time"]),
         "modifiedTime": shown_time(file["modified_time"]),
-        "owners": [] if file["drive_id"] else _owners(records, file, permissions),
-        "lastModifyingUser": user_item(records, file["modified_by"]),
+        "owners": [] if file["drive_id"] else _owners(access, file, permissions),
+        "lastModifyingUser": access.person(file["modified_by"]),
         "shared": flag(file["shared"]),
         "ownedByMe": _stored_or(file["owned_by_me"], file["created_by"] == me),
         "viewedByMe": _stored_or(file["viewed_by_me"], False),
@@ -66,9 +66,9 @@ def _stored_or(stored: Any, computed: bool) -> bool:
     return computed if stored is None else bool(stored)
 
 
-def _owners(records: Records, file: Row, permissions: list[Row]) -> list[dict[str, Any]]:
+def _owners(access: Access, file: Row, permissions: list[Row]) -> list[dict[str, Any]]:
     ids = [row["user_id"] for row in permissions if row["role"] == "owner"] or [file["created_by"]]
-    return [owner for user_id in ids if (owner := user_item(records, user_id)) is not None]
+    return [owner for user_id in ids if (owner := access.person(user_id)) is not None]
 
 
 def label_items(records: Records, file_id: str) -> list[dict[str, Any]]:

@@ -48,11 +48,11 @@ def _value(records: Records, access: Access, file: Row, name: str) -> Any:
             parents = decoded(file["parent_ids"]) or []
             return parents or [file["drive_id"] or "root"]
         case "owners" | "writers" | "readers":
-            return _addresses(records, file, name)
+            return _addresses(access, file, name)
         case "sharedWithMe":
             return access.direct(file["id"]) > 0 and file["created_by"] != records.caller["id"]
         case "visibility":
-            return _visibility(records, file)
+            return _visibility(access, file)
         case "shortcutDetails.targetId":
             return file["shortcut_target_id"]
         case "appProperties":
@@ -60,20 +60,20 @@ def _value(records: Records, access: Access, file: Row, name: str) -> Any:
     return decoded(file["properties"])
 
 
-def _addresses(records: Records, file: Row, name: str) -> list[str]:
+def _addresses(access: Access, file: Row, name: str) -> list[str]:
     """The addresses of those who hold the role, or a stronger one."""
     roles = {"owners": ("owner",), "writers": _WRITERS}.get(name, (*_WRITERS, "commenter", "reader"))
     found = []
-    for row in records.find("permissions", {"file_id": file["id"], "deleted": 0}):
+    for row in access.grants(file["id"]):
         if row["role"] in roles:
-            user = records.first("users", {"id": row["user_id"]}) if row["user_id"] else None
-            found.append(user["email"] if user else row["email_address"])
-    maker = records.first("users", {"id": file["created_by"]}) if file["drive_id"] is None else None
-    return [*found, maker["email"]] if maker else found
+            user = access.person(row["user_id"])
+            found.append(user["emailAddress"] if user else row["email_address"])
+    maker = access.person(file["created_by"]) if file["drive_id"] is None else None
+    return [*found, maker["emailAddress"]] if maker else found
 
 
-def _visibility(records: Records, file: Row) -> str:
-    found = {row["type"]: row for row in records.find("permissions", {"file_id": file["id"], "deleted": 0})}
+def _visibility(access: Access, file: Row) -> str:
+    found = {row["type"]: row for row in access.grants(file["id"])}
     for kind, words in (
         ("anyone", ("anyoneWithLink", "anyoneCanFind")),
         ("domain", ("domainWithLink", "domainCanFind")),
@@ -99,8 +99,9 @@ def _list(records: Records, arguments: Mapping[str, Any]) -> Any:
         raise ToolFailure("driveId is required when corpora is drive")
     if "driveId" in arguments:
         known_drive(records, arguments["driveId"])
-    access = Access(records)
-    files = [row for row in records.find("files") if _is_in_corpora(access, row, arguments) and access.on_file(row)]
+    access, files = Access(records), records.find("files")
+    access.know_all(files)
+    files = [row for row in files if _is_in_corpora(access, row, arguments) and access.on_file(row)]
     if arguments.get("trashed") is False:
         files = [row for row in files if not access.is_trashed(row)]
     if (text := arguments.get("q", "")).strip():
@@ -151,12 +152,13 @@ def _sort(records: Records, access: Access, files: list[Row], order: str) -> Non
 
 
 def _get(records: Records, arguments: Mapping[str, Any]) -> Any:
-    file = known_file(records, arguments["fileId"])
+    access = Access(records)
+    file = known_file(records, arguments["fileId"], access=access)
     if arguments.get("alt") == "media":
         if file["mime_type"].startswith(WORKSPACE):
             raise ToolFailure("Only files with binary content can be downloaded. Use export_files for Workspace files.")
         return f"[content of {file['name']}, {file['size_bytes']} bytes, {file['mime_type']}]"
-    return file_item(records, Access(records), file, arguments.get("includeLabels"))
+    return file_item(records, access, file, arguments.get("includeLabels"))
 
 
 KINDS = {"list_files": reading(_list), "get_files": reading(_get)}
