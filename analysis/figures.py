@@ -244,6 +244,7 @@ def plot_reliability(
     ax.set_ylim(-4, 104)
     ax.set_xlabel("fault intensity")
     ax.set_ylabel("pass^k (%)")
+    ax.legend(loc="upper right")
     ax.grid(axis="x", visible=False)
     ax.set_title(title)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from robustops.compose.hardware import check_hardware, check_ranks
 from robustops.compose.rl import train_rl
 from robustops.compose.sft import train_sft
+from robustops.compose.trainer import finish_logger
 from robustops.config import RunConfig, SftConfig
 
 
@@ -14,7 +15,10 @@ def run(config: RunConfig, folder: Path) -> None:
     """Train in `folder`; the same folder given again resumes. Raises UserError for whatever can be refused early."""
     check_hardware(config)
     check_ranks(config)
-    if isinstance(config.algorithm, SftConfig):
-        train_sft(config, config.algorithm, folder)
-    else:
-        train_rl(config, config.algorithm, folder)
+    try:
+        if isinstance(config.algorithm, SftConfig):
+            train_sft(config, config.algorithm, folder)
+        else:
+            train_rl(config, config.algorithm, folder)
+    finally:
+        finish_logger(config)

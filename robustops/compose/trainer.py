@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import secrets
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, cast
 
@@ -9,6 +12,7 @@ import torch
 from lightning.pytorch.loggers import Logger, TensorBoardLogger, WandbLogger
 
 from robustops.config import RunConfig
+from robustops.core.tables import write_atomically
 from robustops.learn.fit import Devices
 from robustops.learn.metrics_table import MetricsTable
 
@@ -28,9 +32,25 @@ def build_logger(config: RunConfig, folder: Path) -> Logger:
     if config.logger.kind == "wandb":
         return WandbLogger(
             project=config.logger.project,
+            name="/".join(folder.parts[-2:]),
             save_dir=folder,
             offline=config.logger.mode == "offline",
-            id=folder.name,
+            id=wandb_id(folder),
             resume="allow",
+            config=asdict(config),
         )
     return MetricsTable(folder)
+
+
+def wandb_id(folder: Path) -> str:
+    """One id a run folder, kept in it: job 0 of every multirun has the same name, and a resumed run goes on."""
+    path = folder / "wandb_id"
+    if not path.is_file():
+        write_atomically(path, secrets.token_hex(6).encode())
+    return path.read_text()
+
+
+def finish_logger(config: RunConfig) -> None:
+    """Close what a job has open, so that the next job of a multirun has a run of its own."""
+    if config.logger.kind == "wandb":
+        importlib.import_module("wandb").finish()
