@@ -37,6 +37,16 @@ async def test_the_acting_user_is_that_of_the_token(tmp_path):
         assert json.loads(sent.text)["org_id"] == "ORG_002"
 
 
+async def test_of_one_number_in_two_organisations_the_callers_is_found(tmp_path):
+    cases = replace(CASES, seed=f"{CASES.seed}UPDATE incident SET number = 'INC0000001' WHERE incident_id = 'INC_002';")
+    task = cases.task(tmp_path)
+    for token, own in (("token-ada", "INC_002"), ("token-ben", "INC_001")):
+        server = replace(task.servers[0], context={"x-itsm-user-token": token})
+        async with EmbeddedGym().open(replace(task, servers=(server,))) as session:
+            found = content(await session.call("find_incident_by_number", {"number": "INC0000001"}))
+            assert found["incident_id"] == own
+
+
 async def test_a_token_of_nobody_is_refused(tmp_path):
     task = CASES.task(tmp_path)
     forged = GymServer(

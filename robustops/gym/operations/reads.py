@@ -13,16 +13,21 @@ from robustops.gym.operations.rows import RowShape, column_schema, row_schema, r
 
 
 def _get(domain: Domain, tool: Tool) -> Operation:
-    """One object, the lowest key where several match; `{}` where none does, or a failure with `missing: error`."""
+    """One object, the lowest key where several match; `{}` where none does, or a failure with `missing: error`.
+
+    `own_first`: a column by which rows with the caller's value go before others.
+    """
     shape = RowShape(domain, tool.table, tool.reply, tool.labels)
     filters = Filters(domain, tool.table, tool.params)
     head = f"SELECT {shape.columns} FROM {quoted(tool.table.name)}"
-    tail = f" ORDER BY {quoted(tool.table.key)} LIMIT 1"
     is_error = tool.options.get("missing") == "error"
+    own: str = tool.options.get("own_first", "")
+    tail = f" ORDER BY {f'{quoted(own)} = ? DESC, ' if own else ''}{quoted(tool.table.key)} LIMIT 1"
 
     def run(call: Call, arguments: Mapping[str, Any]) -> Any:
         where = filters.where(call, arguments)
-        row = call.database.row(head + where.text + tail, where.values)
+        values = (*where.values, call.caller[own]) if own else where.values
+        row = call.database.row(head + where.text + tail, values)
         if row is None and is_error:
             raise ToolFailure("not found", code="NOT_FOUND")
         return {} if row is None else shape.show(row)
