@@ -1,4 +1,4 @@
-"""The csm cases to the letter: whole rows, the order of keys, the reports of arguments. test_coverage.py counts them."""
+"""The csm cases to the letter: whole rows, the order of keys, reports of arguments. test_coverage.py counts them."""
 
 import ast
 import json
