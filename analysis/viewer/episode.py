@@ -44,8 +44,16 @@ def episode(
         "answer": cut(line["answer"], limit),
         "error": cut(": ".join(filter(None, (line["error_kind"], line["error"]))), limit),
         "plan": line["plan"] and {name: line["plan"][name] for name in ("subtype", "tool", "cap")},
+        "damage": [
+            f"{row['table']} {row['key']}: {row['operation']}{_named(row['columns'])}, {row['severity'].lower()}"
+            for row in line.get("damage") or ()
+        ],
         "wall_s": round(line.get("wall_s", 0.0), 2),
     }
+
+
+def _named(columns: Sequence[str]) -> str:
+    return f" {', '.join(columns)}" if columns else ""
 
 
 def _turn(turn: Mapping[str, Any], limit: int | None) -> dict[str, Any]:

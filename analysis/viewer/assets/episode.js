@@ -28,6 +28,7 @@ function column(name, entry, episode, queries) {
     const met = entry.hit ? "happened" : "was planned and never met";
     box.append(make("p", "facts fault-line", `Fault ${episode.plan.subtype} on ${episode.plan.tool} ${met}`));
   }
+  for (const row of episode.damage) box.append(make("p", "facts fault-line", `Damaged: ${row}`));
   if (episode.error) box.append(make("p", "error", episode.error));
   box.append(checksTable(episode.checks, queries));
   episode.turns.forEach((turn, number) => box.append(turnCard(turn, number)));
