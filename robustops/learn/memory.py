@@ -1,11 +1,156 @@
-"""How much memory training takes: the shape of a model and a step in, bytes out; and what was really taken."""
+"""How much memory training takes: the shape of a model and of a step in, bytes out; and what was really taken.
+
+The formula counts tensors, of a decoder as Qwen3 is built: gated feed-forward, normalised queries and keys, rotary
+positions, grouped heads. Symbols: P parameters, L layers, h hidden, i feed-forward, a = heads x head size, k = key
+heads x head size, V vocabulary, T tokens of a micro-batch, b bytes of the compute type.
+
+    weights, gradients, Adam    4 P + 4 P + 8 P, divided by the ranks that share them
+    kept for backward, a layer  T (4 (6 h + 2 a + 2 k + heads) + b (3 a + 2 a + 4 i)); with checkpoints 4 T h, its input
+    head                        one chunk of logits in float32, and the gradient of its weight
+"""
 
 from __future__ import annotations
 
 import resource
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import torch
+
+from robustops.learn.head import CHUNK_TOKENS
+
+FLOAT32 = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelShape:
+    """`num_heads` of queries, `num_kv_heads` of keys and values."""
+
+    num_layers: int
+    hidden: int
+    feed_forward: int
+    num_heads: int
+    num_kv_heads: int
+    head_size: int
+    vocabulary: int
+    is_tied: bool
+
+    @classmethod
+    def of_config(cls, config: Mapping[str, Any]) -> ModelShape:
+        """From the values of a model's config.json. Raises KeyError for one that is missing."""
+        heads = config["num_attention_heads"]
+        return cls(
+            num_layers=config["num_hidden_layers"],
+            hidden=config["hidden_size"],
+            feed_forward=config["intermediate_size"],
+            num_heads=heads,
+            num_kv_heads=config["num_key_value_heads"],
+            head_size=config.get("head_dim") or config["hidden_size"] // heads,
+            vocabulary=config["vocab_size"],
+            is_tied=config["tie_word_embeddings"],
+        )
+
+    @property
+    def attention(self) -> int:
+        return self.num_heads * self.head_size
+
+    @property
+    def keys(self) -> int:
+        return self.num_kv_heads * self.head_size
+
+    @property
+    def layer_parameters(self) -> int:
+        projections = (
+            2 * self.hidden * self.attention + 2 * self.hidden * self.keys + 3 * self.hidden * self.feed_forward
+        )
+        return projections + 2 * self.hidden + 2 * self.head_size
+
+    @property
+    def parameters(self) -> int:
+        embeddings = self.vocabulary * self.hidden * (1 if self.is_tied else 2)
+        return self.num_layers * self.layer_parameters + embeddings + self.hidden
+
+    def kv_bytes(self, bytes_each: int) -> int:
+        """Of one token in an engine's cache."""
+        return 2 * self.num_layers * self.keys * bytes_each
+
+
+def layer_bytes(shape: ModelShape, compute_bytes: int) -> int:
+    """What one layer keeps of one token for backward.
+
+    In float32: the residual stream twice, each normalised input twice, queries and keys before and after their norm.
+    In the compute type: what matrix products and attention take and give, keys and values once per query head.
+    """
+    is_mixed = compute_bytes != FLOAT32
+    repeated = shape.attention if shape.num_kv_heads != shape.num_heads else shape.keys
+    full = 6 * shape.hidden + 2 * (shape.attention + shape.keys) + shape.num_heads
+    compute = 3 * shape.attention + 2 * repeated + 4 * shape.feed_forward
+    if is_mixed:
+        compute += 2 * shape.hidden  # the casts of both normalised inputs, which products keep
+    return FLOAT32 * full + compute_bytes * compute
+
+
+def activation_bytes(shape: ModelShape, tokens: int, *, compute_bytes: int, is_checkpointed: bool) -> int:
+    """The most that forward and backward of one micro-batch hold at a time, weights and their gradients apart.
+
+    That is at the head, where all layers have kept what they keep, or in backward of the last layer, which a
+    checkpoint makes keep it all once more and whose feed-forward part holds two gradients.
+    """
+    layer = tokens * layer_bytes(shape, compute_bytes)
+    inputs = tokens * shape.hidden * FLOAT32
+    kept = shape.num_layers * (inputs if is_checkpointed else layer) + 3 * inputs
+    again = layer if is_checkpointed else 0
+    in_layer = again + 2 * tokens * shape.feed_forward * compute_bytes
+    return kept + max(head_bytes(shape, tokens, compute_bytes), in_layer)
+
+
+def head_bytes(shape: ModelShape, tokens: int, compute_bytes: int) -> int:
+    weight = shape.vocabulary * shape.hidden
+    casts = weight * compute_bytes if compute_bytes != FLOAT32 else 0
+    return min(tokens, CHUNK_TOKENS) * shape.vocabulary * FLOAT32 + weight * FLOAT32 + casts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingMemory:
+    """Bytes on one device. `resident` between updates, `states` during one, gradients included."""
+
+    resident: int
+    states: int
+    activations: int
+
+    @property
+    def peak(self) -> int:
+        return self.states + self.activations
+
+
+def training_memory(
+    shape: ModelShape,
+    tokens: int,
+    *,
+    compute_bytes: int = FLOAT32,
+    is_checkpointed: bool = False,
+    num_shards: int = 1,
+    trained_parameters: int | None = None,
+) -> TrainingMemory:
+    """`num_shards`: ranks that share weights, gradients and optimiser; a layer and the embeddings are whole in each.
+
+    `trained_parameters`: of adapters, where only they are trained. In bfloat16 without checkpoints the casts of all
+    weights are kept for backward; with checkpoints those of one layer.
+    """
+    trained = shape.parameters if trained_parameters is None else trained_parameters
+    weights = FLOAT32 * shape.parameters // num_shards
+    resident = weights + 2 * FLOAT32 * trained // num_shards
+    states = resident + FLOAT32 * trained // num_shards
+    whole = shape.layer_parameters + shape.vocabulary * shape.hidden
+    gathered = 2 * FLOAT32 * whole if num_shards > 1 else 0
+    is_mixed = compute_bytes != FLOAT32
+    cast = shape.layer_parameters if is_checkpointed else shape.num_layers * shape.layer_parameters
+    activations = activation_bytes(shape, tokens, compute_bytes=compute_bytes, is_checkpointed=is_checkpointed)
+    return TrainingMemory(
+        resident=resident, states=states, activations=activations + gathered + is_mixed * cast * compute_bytes
+    )
 
 
 def peak_memory_mib(device: torch.device) -> float:

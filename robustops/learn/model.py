@@ -85,7 +85,10 @@ def token_logprobs(
     packing: dict[str, Any] = {}
     if layout is not None:
         packing = {"layout": layout, "position_ids": layout.positions()[None].to(token_ids_NT.device)}
-    with torch.autocast(token_ids_NT.device.type, dtype=compute, enabled=compute != torch.float32):
+    # With checkpoints nothing is kept of a layer: casts of its weights need not outlive it either.
+    keeps_casts = not getattr(model, "is_gradient_checkpointing", False)
+    is_mixed = compute != torch.float32
+    with torch.autocast(token_ids_NT.device.type, dtype=compute, enabled=is_mixed, cache_enabled=keeps_casts):
         hidden_NTD = model.get_decoder()(  # type: ignore[no-untyped-call]
             input_ids=token_ids_NT, use_cache=False, **packing
         ).last_hidden_state
