@@ -14,7 +14,7 @@ as JSON, or a JSON type for an argument that is no column; `shape NAME` is one o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -90,7 +90,7 @@ def parse_param(
     if "hidden_values" in line.flags:
         values = {"enum": list(table.by_name[line.columns[0]].values or ("true", "false"))}
         hidden |= {"items": {**schema["items"], **values}} if "items" in schema else values
-    if description := doc or _description(table, line.columns, line.match):
+    if description := doc or _description(table, line):
         schema["description"] = description
     return Param(
         name=name,
@@ -163,6 +163,7 @@ def _advertised(where: str, table: Table, line: _Line) -> dict[str, Any]:
     return {"type": "array", "items": schema} if line.match == "in" else schema
 
 
-def _description(table: Table, columns: Sequence[str], match: Match) -> str:
-    own = table.by_name[columns[0]].doc if columns and columns[0] in table.by_name else ""
-    return " ".join(filter(None, (own, _MATCH_DOCS.get(match, ""))))
+def _description(table: Table, line: _Line) -> str:
+    own = table.by_name[line.columns[0]].doc if line.columns and line.columns[0] in table.by_name else ""
+    named = f"Give the {' and '.join(line.resolve[1]).replace('_', ' ')}, not the id." if line.resolve else ""
+    return " ".join(filter(None, (own, named, _MATCH_DOCS.get(line.match, ""))))
