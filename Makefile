@@ -5,17 +5,22 @@ PY := .venv/bin/python
 export OMP_WAIT_POLICY := PASSIVE
 export VLLM_CPU_OMP_THREADS_BIND := nobind
 
-.PHONY: help setup demo test test-all check bench lock clean
+.PHONY: help setup demo pass4 test test-all check bench lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## make .venv with the build for this machine, and check its imports
 	@$(PYTHON) requirements/install.py
 
 demo: setup ## Base -> SFT -> RL -> paired evaluation -> report, with the tiny model
 	@$(PY) -m robustops.demo
+
+MODEL ?= runs/demo/sft/export
+pass4: setup ## Pass@1 and Pass@4 on the validation tasks, of MODEL=FOLDER (default runs/demo/sft/export)
+	@$(PY) -m robustops.evaluate +experiment=tiny_eval_pass4 model.path=$(MODEL) run.dir=$(MODEL)/../pass4
+	@$(PY) -m analysis.report $(MODEL)/../pass4 --out $(MODEL)/../pass4/report
 
 test: setup ## the test suite, long tests at about a tenth of their size
 	@$(PY) -m pytest -q

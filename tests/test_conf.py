@@ -31,6 +31,8 @@ def composed(primary: str, *overrides: str) -> RunConfig:
 
 
 def primary_of(experiment: str) -> str:
+    if experiment.endswith("_data"):
+        return "collect"
     return "evaluate" if "eval" in experiment else "train"
 
 
@@ -64,6 +66,36 @@ def test_sft_defaults_are_those_of_the_paper() -> None:
     algorithm = composed("train", "algorithm=sft", "algorithm.demonstrations=file").algorithm
     assert isinstance(algorithm, SftConfig)
     assert (algorithm.epochs, algorithm.lr, algorithm.batch_size) == (3, 3e-6, 8)
+
+
+def test_a_teacher_is_collected_from_as_the_paper_does() -> None:
+    config = composed("collect", "+experiment=teacher_data")
+    assert (config.model.max_context_tokens, config.model.reserve_tokens) == (32768, 4096)
+    assert config.engine.max_tokens_per_turn == 4096
+    wanted = config.collection
+    assert (wanted.teacher, wanted.task_share, wanted.retry_temperature, wanted.guidance) == ("api", 0.8, 0.6, True)
+    assert config.fault_policy.name == "train"
+
+
+def test_the_expert_s_recipe_is_200_tasks_of_three_domains() -> None:
+    config = composed("collect", "+experiment=expert_data")
+    assert round(config.split.num_train * config.collection.task_share) == 200
+    assert config.split.domains == ["csm", "itsm", "hr"]
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("collection.task_share=0", "collection.task_share: got 0"),
+        ("collection.fault_share=1.5", "collection.fault_share: got 1.5"),
+        ("collection.retry_temperature=0", "collection.retry_temperature: got 0"),
+        ("collection.formats=[hf,verll]", "collection.formats: got 'verll'.*Did you mean 'verl'"),
+        ("model.api.requests_per_minute=0", "model.api.requests_per_minute: got 0, expected at least 1"),
+    ],
+)
+def test_an_impossible_collection_is_refused(override: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        composed("collect", override)
 
 
 @pytest.mark.parametrize("option", ["eval_16g", "eval_32g"])

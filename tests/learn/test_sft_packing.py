@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -56,7 +57,7 @@ def test_packing_keeps_the_order_and_the_budget(lengths: list[int], budget: int)
     parts = pack_by_tokens(lengths, budget)
     assert [index for part in parts for index in part] == list(range(len(lengths)))
     assert all(len(part) == 1 or sum(lengths[index] for index in part) <= budget for part in parts)
-    for one, two in zip(parts, parts[1:], strict=False):
+    for one, two in pairwise(parts):
         assert sum(lengths[i] for i in one) + lengths[two[0]] > budget, "the next one would still have fitted"
 
 
