@@ -4,8 +4,8 @@ import pytest
 
 from robustops.compose.environment import secret_of
 from robustops.compose.scene import build_gym
-from robustops.config.check import check_serving
-from robustops.config.tree import GymConfig, RunConfig, ServeConfig, ServedGymConfig
+from robustops.config.check import check_serving, check_values
+from robustops.config.tree import GymConfig, RunConfig, ServeConfig, ServedGymConfig, SftConfig
 from robustops.core.errors import ConfigError
 from robustops.gym.client import HttpGym
 from robustops.gym.embedded import EmbeddedGym
@@ -28,7 +28,7 @@ def test_a_token_comes_from_the_variable_that_is_named(monkeypatch):
     monkeypatch.setenv("SOME_TOKEN", "secret")
     assert (secret_of("SOME_TOKEN", "k"), secret_of("", "k")) == ("secret", None)
     monkeypatch.delenv("SOME_TOKEN")
-    with pytest.raises(ConfigError, match="gym.token_env=SOME_TOKEN: this environment variable is not set"):
+    with pytest.raises(ConfigError, match=r"gym\.token_env=SOME_TOKEN: this environment variable is not set"):
         build_gym(RunConfig(gym=GymConfig(kind="http", token_env="SOME_TOKEN")))
 
 
@@ -45,3 +45,13 @@ def test_what_cannot_be_served_is_refused_by_name(config, text):
     with pytest.raises(ConfigError) as raised:
         check_serving(config)
     assert text in str(raised.value)
+
+
+def test_the_deterministic_engine_is_for_the_gym_in_this_process():
+    config = RunConfig(algorithm=SftConfig(), gym=GymConfig(kind="http"))
+    check_values(config)
+    config.engine.deterministic = True
+    with pytest.raises(ConfigError, match=r"engine\.deterministic=true: gym=http answers at times of its own"):
+        check_values(config)
+    config.gym.kind = "embedded"
+    check_values(config)
