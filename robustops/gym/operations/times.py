@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 
 def naive_utc(text: str) -> datetime | None:
-    """None for a text that is no time."""
+    """None for a text that is no time, or one before the first year or after the last."""
     try:
         moment = datetime.fromisoformat(text.strip())
-    except ValueError:
+        return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError):
         return None
-    return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
