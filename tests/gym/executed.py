@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,11 +42,12 @@ class Executed:
         return f"{self.domain}: " + ", ".join(f"{way} {len(tools)} of {self.num_tools}" for way, tools in ways.items())
 
 
-async def execute(cases: DomainCases, folder: Path) -> Executed:
+async def execute(cases: DomainCases, folder: Path, *, only: Collection[str] = ()) -> Executed:
+    """`only`: some tools instead of all of them."""
     domain = load_domain(cases.domain)
     found = Executed(domain=cases.domain, num_tools=len(domain.tools))
     gym, task = EmbeddedGym(toolboxes=(load_toolbox(cases.domain),)), cases.task(folder)
-    for name in domain.tools:
+    for name in only or domain.tools:
         for way, held, stated in (
             ("success", found.succeeded, cases.successes),
             ("error", found.refused, cases.refusals),
