@@ -38,6 +38,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "model.dtype": ("float32", "bfloat16"),
     "model.stage": ("base", "sft", "rl", "teacher"),
     "model.tool_schema": ("full", "compact"),
+    "plan.job": ("train", "evaluate"),
     "reward.progress": ("gated", "independent", "none"),
     "reward_norm.kind": ("component", "aggregate"),
     "reward_norm.quality_credit": ("temporal", "uniform"),
@@ -47,7 +48,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "tool_mode.name": ("oracle", "plus5", "plus10", "plus15"),
 }
 
-FREE_FORM = ("fault_policy.caps", "gym.urls")  # mappings whose keys are data
+FREE_FORM = ("fault_policy.caps", "gym.urls", "model.shape")  # mappings whose keys are data
 
 # key -> the least value; keys of the other algorithm and empty values are passed over
 LEAST: dict[str, int] = {
@@ -182,6 +183,11 @@ def check_values(config: RunConfig) -> None:
         raise ConfigError(f"fault_policy.intensity: got {intensity}, expected 0 to 1")
     if isinstance(algorithm, GrpoConfig) and not algorithm.clean_groups + algorithm.fault_groups:
         raise ConfigError("algorithm.clean_groups and algorithm.fault_groups: got 0 and 0, expected one group or more")
+    if config.engine.deterministic and config.gym.kind != "embedded":
+        raise ConfigError(
+            f"engine.deterministic=true: gym={config.gym.kind} answers at times of its own, so turns cannot be gathered "
+            "in a fixed order; use gym=embedded, or leave it out"
+        )
     check_collection(config.collection)
 
 
