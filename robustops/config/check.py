@@ -185,8 +185,8 @@ def check_values(config: RunConfig) -> None:
         raise ConfigError("algorithm.clean_groups and algorithm.fault_groups: got 0 and 0, expected one group or more")
     if config.engine.deterministic and config.gym.kind != "embedded":
         raise ConfigError(
-            f"engine.deterministic=true: gym={config.gym.kind} answers at times of its own, so turns cannot be gathered "
-            "in a fixed order; use gym=embedded, or leave it out"
+            f"engine.deterministic=true: gym={config.gym.kind} answers at times of its own, so turns cannot be "
+            "gathered in a fixed order; use gym=embedded, or leave it out"
         )
     check_collection(config.collection)
 
