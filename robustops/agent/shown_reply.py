@@ -82,11 +82,25 @@ def _with_rows(kind: ReplyKind, value: Any) -> ShownReply:
         return ShownReply(kind=kind, rows=tuple(row for row in value if isinstance(row, dict)), is_list=True)
     if not isinstance(value, dict) or not value:
         return ShownReply(kind=kind)
-    lists = [item for item in value.values() if isinstance(item, list)]
-    others = [item for item in value.values() if not isinstance(item, list)]
-    if len(lists) == 1 and all(isinstance(row, dict) for row in lists[0]) and len(others) <= 1:
-        return ShownReply(kind=kind, rows=tuple(lists[0]), is_list=True)  # {"<plural>": [...], "total_count": n}
+    key = _list_key(value)
+    if key is not None:
+        return ShownReply(kind=kind, rows=tuple(value[key]), is_list=True)
     return ShownReply(kind=kind, rows=(value,))
+
+
+def _list_key(value: Row) -> str | None:
+    """Where an object's records are: `{"users": [...], "total_count": n}`, `{"value": [...]}`, `{"items": [...]}`.
+
+    None for an object with an identity: its arrays are its own.
+    """
+    arrays = [
+        key for key, item in value.items() if isinstance(item, list) and all(isinstance(row, dict) for row in item)
+    ]
+    stems = {key: key.removesuffix("_id").removesuffix("Id") for key in value}
+    if any(key == "id" or (stem != key and stem not in arrays) for key, stem in stems.items()):
+        return None
+    filled = [key for key in arrays if value[key]] or arrays
+    return filled[0] if len(filled) == 1 else next((key for key in ("items", "value") if key in filled), None)
 
 
 def is_same(asked: Any, found: Any) -> bool:

@@ -7,7 +7,7 @@ Servers differ: a bare array, an object around one array (`{"users": [...], "tot
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,20 +39,15 @@ def list_reply(reply: ToolResult | None) -> ListReply | None:
     value = parsed(reply)
     if isinstance(value, list):
         return ListReply(rows=tuple(value), key=None, whole=value)
-    if isinstance(value, dict) and not is_record(value):
-        key = _list_key(value)
-        if key is not None:
-            return ListReply(rows=tuple(value[key]), key=key, whole=value)
-    return None
-
-
-def is_record(value: Mapping[str, Any]) -> bool:
-    """An object with an identity: arrays inside it belong to it and are no list that was asked for."""
-    return any(key == "id" or key.endswith("_id") for key in value)
+    key = _list_key(value) if isinstance(value, dict) else None
+    return ListReply(rows=tuple(value[key]), key=key, whole=value) if key is not None else None
 
 
 def _list_key(value: Mapping[str, Any]) -> str | None:
+    """The key of the records; None for an object with an identity, whose arrays belong to it and were not asked for."""
     arrays = [key for key, inner in value.items() if _is_of_objects(inner)]
+    if any(_is_identity(key, arrays) for key in value):
+        return None
     filled = [key for key in arrays if value[key]]
     for found in (filled, arrays):
         if len(found) == 1:
@@ -60,6 +55,12 @@ def _list_key(value: Mapping[str, Any]) -> str | None:
         if usual := [key for key in USUAL_LIST_KEYS if key in found]:
             return usual[0]
     return None
+
+
+def _is_identity(key: str, arrays: Sequence[str]) -> bool:
+    """`historyId` beside an array `history` is a mark in that list and no identity."""
+    stem = key.removesuffix("_id").removesuffix("Id")
+    return key == "id" or (stem != key and stem not in arrays)
 
 
 def _is_of_objects(value: Any) -> bool:

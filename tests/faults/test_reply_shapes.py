@@ -110,6 +110,7 @@ async def test_a_cut_reply_no_longer_parses(form: Form) -> None:
         ('{"@odata.context": "x", "value": [{"id": 1}]}', 1, "value"),
         ('{"kind": "c", "defaultReminders": [{"minutes": 5}], "items": [{"id": 1}, {"id": 2}]}', 2, "items"),
         ('{"kind": "c", "defaultReminders": [], "items": []}', 0, "items"),
+        ('{"history": [{"id": 1}], "historyId": "h-2"}', 1, "history"),
     ],
 )
 def test_lists_are_found_wherever_a_server_puts_them(text: str, num_rows: int, key: str | None) -> None:
@@ -123,6 +124,7 @@ def test_lists_are_found_wherever_a_server_puts_them(text: str, num_rows: int, k
     [
         '{"id": "f1", "parents": [{"id": "a"}, {"id": "b"}]}',  # one object and its own array
         '{"case_id": 7, "notes": [{"text": "x"}, {"text": "y"}]}',
+        '{"proposalId": "p", "rolesAndViews": [{"role": "reader"}]}',
         '{"ids": ["a", "b", "c"]}',  # no records
         '{"added": [{"x": 1}], "removed": [{"x": 2}]}',  # two lists: neither is the list
         '{"deleted": 1}',
