@@ -257,7 +257,7 @@ REFUSALS = {
             "membershipType": "shared",
             "members": [{"user_odata_bind": bound("ben")}],
         },
-        text="members.0.roles",
+        text="Invalid request: 1 validation error for ChannelCreate\nmembers.0.roles\n  Field required",
     ),
     "update_channel": Refused(arguments=LAB, text="At least one property"),
     "list_channels": Refused(arguments={"teamId": "team-z"}, text="Team not found: team-z"),

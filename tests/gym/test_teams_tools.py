@@ -126,6 +126,23 @@ async def test_two_people_have_one_chat(opened):
         assert await session.state_hash() == digest
 
 
+async def test_chats_can_come_by_their_last_message(opened):
+    async with opened() as session:
+        plain = await reply(session, "list_chats")
+        await reply(session, "send_chat_message", chatId="ada_ben", body={"content": "x"})
+        ordered = await reply(session, "list_chats", _orderby="lastMessagePreview/createdDateTime desc")
+        assert "Invalid orderby" in await refusal(session, "list_chats", _orderby="topic asc")
+    assert [chat["id"] for chat in plain["value"]] == ["chat-g", "ada_ben"]
+    assert [chat["id"] for chat in ordered["value"]] == ["ada_ben", "chat-g"]
+
+
+async def test_texts_of_users_are_trimmed_and_empty_ones_cleared(opened):
+    async with opened() as session:
+        await reply(session, "update_user", userId="ada", jobTitle="  Boss ", department="")
+        (row,) = await rows(session, "SELECT job_title, department FROM teams_users WHERE user_id = 'ada'")
+    assert row == {"job_title": "Boss", "department": None}
+
+
 async def test_an_address_is_given_once(opened):
     async with opened() as session:
         first = await reply(session, "provision_channel_email", teamId="team-a", channelId="ch-lab")

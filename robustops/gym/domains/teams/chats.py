@@ -13,6 +13,8 @@ from robustops.gym.domains.teams.wire import CONTEXT, flag, zulu
 from robustops.gym.operations.kind import ToolFailure
 from robustops.gym.operations.records import Records, Row, reading, writing
 
+BY_LAST_MESSAGE = "lastMessagePreview/createdDateTime desc"
+
 
 def _item(records: Records, chat: Row) -> dict[str, Any]:
     mine = records.first("chat_members", {"chat_id": chat["chat_id"], "user_id": records.caller["user_id"]}) or {}
@@ -82,6 +84,10 @@ def _list_chats(records: Records, arguments: Mapping[str, Any]) -> Any:
     if text := arguments.get("_filter"):
         condition = read_filter(text, "whole")
         items = [item for item in items if condition is None or condition(item.get)]
+    if order := arguments.get("_orderby"):
+        if order.strip() != BY_LAST_MESSAGE:
+            raise ToolFailure(f"Invalid orderby parameter value: '{order}'. Supported values: '{BY_LAST_MESSAGE}'")
+        items.sort(key=lambda item: _last_time(records, item["id"]), reverse=True)
     shown = items[: arguments.get("_top", 50)]
     for item in shown:
         if "members" in expanded:
@@ -108,6 +114,11 @@ def _members(records: Records, chat_id: str) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def _last_time(records: Records, chat_id: str) -> str:
+    message = _last_message(records, chat_id)
+    return "" if message is None else str(message["createdDateTime"])
 
 
 def _last_message(records: Records, chat_id: str) -> dict[str, Any] | None:

@@ -153,20 +153,25 @@ def _get_user(records: Records, arguments: Mapping[str, Any]) -> Any:
     return _item(user, names or tuple(_COLUMNS))
 
 
+def _trimmed(value: Any) -> Any:
+    return value.strip() if isinstance(value, str) else value
+
+
 def _create_user(records: Records, arguments: Mapping[str, Any]) -> Any:
     name, org = arguments["userPrincipalName"], records.caller["org_id"]
     if not arguments["displayName"].strip():
         raise ToolFailure("Validation errors:\n- displayName: displayName cannot be empty")
     if records.first("teams_users", {"org_id": org, "user_principal_name": name}):
         raise ToolFailure(f"User with userPrincipalName '{name}' already exists in your organization")
-    values = {_COLUMNS[key]: arguments[key] for key in _SETTABLE if key in arguments}
+    values = {_COLUMNS[key]: _trimmed(arguments[key]) for key in _SETTABLE if key in arguments}
     given: Row = {"org_id": org, "user_id": records.ids.uuid(), **values}
     return _item(records.add("teams_users", given), tuple(_COLUMNS))
 
 
 def _update_user(records: Records, arguments: Mapping[str, Any]) -> Any:
     user = _named(records, arguments)
-    values = {_COLUMNS[key]: arguments[key] for key in _SETTABLE if key in arguments and key != "userPrincipalName"}
+    names = [key for key in _SETTABLE if key in arguments and key != "userPrincipalName"]
+    values = {_COLUMNS[key]: _trimmed(arguments[key]) for key in names}
     if not values:
         raise ToolFailure("At least one field must be provided for update")
     key = {"org_id": user["org_id"], "user_id": user["user_id"]}
