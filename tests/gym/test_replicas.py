@@ -5,18 +5,21 @@ import json
 import os
 import time
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from fake_container import container, task
 
 from robustops.core.errors import ConfigError, GymUnavailable, SnapshotUnsupported
+from robustops.core.task import Check
 from robustops.gym.client import HttpGym
 from robustops.gym.latency import Latencies
 from robustops.gym.ledger import Ledger
 from robustops.gym.remote import RemoteServer
 from robustops.gym.replicas import COOL_OFF_S, Replicas
 from robustops.gym.transport import Pool, Timeouts
+from robustops.gym.verify import verify
 
 DEAD = "http://127.0.0.1:9"  # the discard port: nothing listens
 
@@ -266,3 +269,47 @@ def test_a_ledger_does_not_grow_with_the_number_of_sessions(tmp_path):
     (path,) = tmp_path.glob("*.jsonl")
     assert path.stat().st_size == 0
     ledger.close()
+
+
+async def test_the_checks_of_a_task_are_in_flight_together(tmp_path):
+    checks = tuple(
+        Check(
+            index=number,
+            kind="database_state",
+            name=str(number),
+            gym="server-0",
+            query="SELECT COUNT(*) AS n FROM item",
+            expected=2,
+        )
+        for number in range(5)
+    )
+    async with container() as fake, http_gym() as gym:
+        its_task = replace(task(tmp_path, fake.url), checks=checks)
+        async with gym.open(its_task) as session, asyncio.timeout(10):
+            fake.hang.add("/api/sql-runner")
+            verifying = asyncio.create_task(verify(session, its_task, graph=None, calls=(), answer="", judge=None))
+            while fake.routes().count("/api/sql-runner") < len(checks):
+                await asyncio.sleep(0)
+            fake.release.set()
+            assert (await verifying).strict is True
+
+
+async def test_at_most_four_seeds_are_in_flight_on_one_server(tmp_path):
+    async with container() as fake, http_gym() as gym:
+        its_task = task(tmp_path, fake.url)
+        fake.hang.add("/api/seed-database")
+
+        async def run():
+            async with gym.open(its_task):
+                pass
+
+        running = [asyncio.create_task(run()) for _ in range(9)]
+        async with asyncio.timeout(10):
+            while fake.routes().count("/api/seed-database") < 4:
+                await asyncio.sleep(0)
+            for _ in range(500):  # passes of the loop in which a fifth would have arrived
+                await asyncio.sleep(0)
+            assert fake.routes().count("/api/seed-database") == 4
+            fake.release.set()
+            await asyncio.gather(*running)
+        assert fake.routes().count("/api/seed-database") == 9
