@@ -31,6 +31,9 @@ test-all: setup ## the test suite at full size; writes its table to runs/test-al
 check: setup ## ruff, mypy and the import rules
 	@.venv/bin/ruff format --check . && .venv/bin/ruff check . && .venv/bin/mypy && .venv/bin/lint-imports
 
+docs: setup ## the documentation as a site in build/site, warnings being errors
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict -q && echo build/site/index.html
+
 bench: setup ## the benchmarks; rows are appended to benchmarks/results.jsonl
 	@$(PY) -m benchmarks
 
