@@ -101,7 +101,8 @@ def _manifest(scene: Scene) -> Manifest | None:
     if config.fault_policy.manifest is None:
         return None
     path = Path(config.fault_policy.manifest).expanduser().absolute()
-    return read_manifest(path, split=config.split.part, task_ids=list(scene.task_set.split.entries))
+    split = scene.task_set.split
+    return read_manifest(path, split=config.split.part, task_ids=list(split.entries), set_sha256=split.sha256)
 
 
 def _summary(rows: Sequence[EpisodeRow], folder: Path) -> str:

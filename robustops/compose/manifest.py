@@ -15,6 +15,7 @@ from robustops.config import RunConfig
 from robustops.core.episode import FaultPlan
 from robustops.core.errors import SplitError
 from robustops.core.task import Part
+from robustops.faults.labels import set_name
 from robustops.faults.manifest import write_manifest
 from robustops.rollout.evaluate import Progress
 from robustops.rollout.freeze import freeze
@@ -31,7 +32,8 @@ def make_manifest(config: RunConfig, folder: Path) -> None:
     scene = build_scene(config, part)
     plans = asyncio.run(_freeze(scene))
     source = f"scripted expert, fault_policy={config.fault_policy.name}, seed={config.seed}"
-    header = write_manifest(folder / MANIFEST, plans, split=part, source=source)
+    built_for = set_name(part, scene.task_set.split.sha256)
+    header = write_manifest(folder / MANIFEST, plans, split=built_for, source=source)
     counts = Counter(plan.subtype if plan else "none" for plan in plans.values())
     chosen = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
     print(f"{len(plans)} cases: {chosen}; sha256 {header.sha256[:12]}; {folder / MANIFEST}", flush=True)

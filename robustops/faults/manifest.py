@@ -88,18 +88,27 @@ def write_manifest(
     return write_listing(path, manifest_rows(plans, reasons), kind=KIND, split=split, source=source)
 
 
-def read_manifest(path: Path, *, split: str, task_ids: Collection[str]) -> Manifest:
+def read_manifest(path: Path, *, split: str, task_ids: Collection[str], set_sha256: str = "") -> Manifest:
     """Raises ManifestError, naming the file and the fault in it, for a wrong split, a stale hash, an unknown case or
     subtype, or a row that is not one.
+
+    `set_sha256`: of the task set at hand. A header that names the set it was built for (`test@0123456789ab`) must mean
+    this one: ids repeat between generated sets.
     """
     try:
         header, rows = read_listing(path, kind=KIND)
     except TableError as error:
         raise ManifestError(str(error)) from error
-    if header.split != split:
+    built_for, _, of_set = header.split.partition("@")
+    if built_for != split:
         raise ManifestError(
-            f"{path}: was built for split {header.split!r}, this run evaluates {split!r}; "
+            f"{path}: was built for split {built_for!r}, this run evaluates {split!r}; "
             "give the manifest of that split, or freeze one"
+        )
+    if of_set and set_sha256 and not set_sha256.startswith(of_set):
+        raise ManifestError(
+            f"{path}: was built for the task set {of_set}, this run has {set_sha256[:12]}; "
+            "freeze a manifest over this set"
         )
     plans: dict[str, FaultPlan | None] = {}
     for number, row in enumerate(rows, start=2):
@@ -117,7 +126,7 @@ def read_manifest(path: Path, *, split: str, task_ids: Collection[str]) -> Manif
         if key in plans:
             raise ManifestError(f"{where}: case {key!r} has a second row; keep one")
         plans[key] = _plan(row["fault"], where)
-    return Manifest(split=header.split, sha256=header.sha256, plans=plans, where=str(path))
+    return Manifest(split=built_for, sha256=header.sha256, plans=plans, where=str(path))
 
 
 def _plan(fault: Any, where: str) -> FaultPlan | None:

@@ -257,3 +257,34 @@ def test_an_injector_continued_from_a_checkpoint_shows_the_same(
         assert second.events == whole.events
 
     asyncio.run(scenario())
+
+
+class CountingSession(DeskSession):
+    """Counts every question that reaches it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.num_questions = 0
+
+    async def call(self, name: str, arguments: Any) -> Any:
+        self.num_questions += 1
+        return await super().call(name, arguments)
+
+    async def snapshot(self) -> bytes:
+        self.num_questions += 1
+        return await super().snapshot()
+
+    async def state_hash(self) -> str:
+        self.num_questions += 1
+        return await super().state_hash()
+
+
+@pytest.mark.parametrize("plan", [None, plan_for("throttled", ("find_account", {"name": "Nobody"}))])
+async def test_a_call_that_is_not_planned_for_asks_the_session_nothing_more(plan: Any) -> None:
+    """What the seam costs a clean call, as a count; in time: `python -m benchmarks faults`."""
+    bare, inner = CountingSession(), CountingSession()
+    wrapped = Injector(inner, plan)
+    for call in (LIST_ACME, CREATE, ("nonsense", {})):
+        await bare.call(*call)
+        await wrapped.call(*call)
+    assert inner.num_questions == bare.num_questions == 3

@@ -1,6 +1,7 @@
 """The fault manifest: what is frozen comes back, and every kind of wrong file is refused by name."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,3 +93,31 @@ def test_a_second_row_for_a_case_is_refused(tmp_path: Path) -> None:
 def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match="no such file"):
         read_manifest(tmp_path / "none.jsonl", split="s", task_ids=IDS)
+
+
+def test_a_manifest_of_another_set_with_the_same_ids_is_refused(tmp_path: Path) -> None:
+    write_manifest(tmp_path / "m", {"csm/1|oracle": PLAN}, split="test@abcdef012345", source="expert")
+    assert read_manifest(tmp_path / "m", split="test", task_ids=IDS, set_sha256="abcdef0123456789").split == "test"
+    with pytest.raises(ManifestError, match="was built for the task set abcdef012345, this run has 999999999999"):
+        read_manifest(tmp_path / "m", split="test", task_ids=IDS, set_sha256="9" * 64)
+    with pytest.raises(ManifestError, match="was built for split 'test', this run evaluates 'val'"):
+        read_manifest(tmp_path / "m", split="val", task_ids=IDS, set_sha256="abcdef0123456789")
+
+
+def test_a_row_may_be_for_one_attempt_and_fix_an_intensity(tmp_path: Path) -> None:
+    mild = replace(PLAN, intensity=0.25)
+    plans = {"csm/1|oracle|0": mild, "csm/1|oracle|1": None, "csm/2|oracle": PLAN}
+    write_manifest(tmp_path / "m", plans, split="test", source="expert")
+    manifest = read_manifest(tmp_path / "m", split="test", task_ids=IDS)
+    assert manifest.plan_for(Case(task_id="csm/1", condition="fault")) == mild
+    assert manifest.plan_for(Case(task_id="csm/1", condition="fault", attempt=1)) is None
+    assert manifest.plan_for(Case(task_id="csm/2", condition="fault", attempt=5)) == PLAN
+    with pytest.raises(ManifestError, match=r"no row for case 'csm/1\|oracle', attempt 2"):
+        manifest.plan_for(Case(task_id="csm/1", condition="fault", attempt=2))
+
+
+def test_an_impossible_intensity_is_refused(tmp_path: Path) -> None:
+    row = {"case": "csm/1|oracle", "fault": {**ROW["fault"], "intensity": 2.0}, "reason": ""}
+    write_listing(tmp_path / "m", [row], kind=KIND, split="test", source="s")
+    with pytest.raises(ManifestError, match=r"fault\.intensity: expected a number from 0 to 1, got 2\.0"):
+        read_manifest(tmp_path / "m", split="test", task_ids=IDS)
