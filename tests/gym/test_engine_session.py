@@ -203,7 +203,7 @@ async def test_the_first_server_owns_a_tool_that_two_servers_have(task, tmp_path
 
 async def test_a_server_that_is_not_embedded_names_those_that_are(task):
     with pytest.raises(TaskError, match="sn-csm-server"):
-        async with EmbeddedGym().open(replace(task, servers=(GymServer(name="gym-teams-mcp", seed_file="seed.sql"),))):
+        async with EmbeddedGym().open(replace(task, servers=(GymServer(name="gym-payroll-mcp", seed_file="seed.sql"),))):
             pass
 
 
@@ -216,7 +216,7 @@ async def test_a_missing_seed_is_the_users_mistake(task):
 async def test_the_catalogue_holds_every_tool_of_a_domain():
     assert len(await EmbeddedGym().catalogue("csm")) == 89
     with pytest.raises(ValueError, match="csm"):
-        await EmbeddedGym().catalogue("teams")
+        await EmbeddedGym().catalogue("payroll")
 
 
 def test_the_virtual_clock_counts_seconds_from_a_fixed_start():
