@@ -12,9 +12,10 @@ from aiohttp import web
 
 from robustops.core.errors import GymError
 from robustops.gym.database import connect
-from robustops.gym.databases import Databases, Opened, Refusal
+from robustops.gym.databases import Databases, Refusal
+from robustops.gym.rest import opened_for
 from robustops.gym.snapshot import ServerSnapshot, Snapshot, pack, unpack
-from robustops.gym.wire import DATABASE, DATABASE_HEADER, SNAPSHOT_PATH, STATE_PATH
+from robustops.gym.wire import DATABASE, SNAPSHOT_PATH, STATE_PATH
 
 _SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name"
 
@@ -29,11 +30,11 @@ class ExtensionRoutes:
         router.add_put(SNAPSHOT_PATH, self.restore)
 
     async def state(self, request: web.Request) -> web.Response:
-        opened = self._opened(request)
+        opened = opened_for(request, self._databases)
         return web.json_response({"digest": opened.engine.database.digest(), "writes": opened.clock.num_writes})
 
     async def snapshot(self, request: web.Request) -> web.Response:
-        opened = self._opened(request)
+        opened = opened_for(request, self._databases)
         database = opened.engine.database
         server = ServerSnapshot(name=DATABASE, form="sqlite", content=database.dump(), digests=dict(database.digests))
         content = pack(Snapshot(num_writes=opened.clock.num_writes, servers=(server,)))
@@ -42,7 +43,7 @@ class ExtensionRoutes:
     async def restore(self, request: web.Request) -> web.Response:
         """Takes bytes of a database with the same schema alone: a snapshot changes rows, and nothing else."""
         content = await request.read()
-        opened = self._opened(request)
+        opened = opened_for(request, self._databases)
         try:
             wanted = unpack(content, expected=[DATABASE])
         except GymError as error:
@@ -55,12 +56,6 @@ class ExtensionRoutes:
         database.load(server.content, server.digests)
         opened.clock.num_writes = wanted.num_writes
         return web.json_response({"digest": database.digest(), "writes": opened.clock.num_writes})
-
-    def _opened(self, request: web.Request) -> Opened:
-        database_id = request.headers.get(DATABASE_HEADER, "")
-        if not database_id:
-            raise Refusal(422, f"{DATABASE_HEADER} header is required")
-        return self._databases.opened(database_id)
 
 
 def _schema_of(content: bytes | memoryview) -> list[tuple[object, ...]]:
