@@ -23,7 +23,7 @@ _BUSY = frozenset({408, 425, 429})
 # Statuses after which the same request may go through: a server that starts again, or one that is full.
 _PASSING = frozenset({429, 502, 503})
 # Uvicorn drops idle connections after 5 s; a pool that keeps them longer sends requests into closed ones.
-_KEEPALIVE_S = 4.0
+KEEPALIVE_S = 4.0
 _SHOWN_BODY_CHARS = 300
 UNSENT_ATTEMPTS = 3  # of a request that no server saw: it may just be starting again
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -149,7 +149,7 @@ class Pool:
 
     def _client(self) -> aiohttp.ClientSession:
         if self._http is None:  # made at the first request: a ClientSession belongs to the running loop
-            connector = aiohttp.TCPConnector(limit=0, limit_per_host=self._limit, keepalive_timeout=_KEEPALIVE_S)
+            connector = aiohttp.TCPConnector(limit=0, limit_per_host=self._limit, keepalive_timeout=KEEPALIVE_S)
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._connect_s)
             self._http = aiohttp.ClientSession(connector=connector, timeout=timeout)
         return self._http

@@ -20,6 +20,7 @@ from aiohttp import web
 from robustops.core.errors import ConfigError, GymError
 from robustops.gym.guard import guard
 from robustops.gym.runtime.container import Container
+from robustops.gym.transport import KEEPALIVE_S
 from robustops.gym.wire import DATABASE_HEADER
 
 logger = logging.getLogger(__name__)
@@ -71,7 +72,9 @@ class Gateway:
     async def start(self) -> None:
         """Raises as `Container.start` does."""
         timeout = aiohttp.ClientTimeout(total=REQUEST_TIMEOUT_S)
-        self._http = aiohttp.ClientSession(timeout=timeout, connector=aiohttp.TCPConnector(limit=0))
+        self._http = aiohttp.ClientSession(
+            timeout=timeout, connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEPALIVE_S)
+        )
         await self._add()
 
     async def close(self) -> None:
@@ -173,6 +176,8 @@ class Gateway:
 
     async def _watch(self, generation: _Generation) -> None:
         await generation.container.ended()
+        if generation not in self._generations:  # it is being stopped
+            return
         lost = len(generation.databases)
         logger.error("%s ended by itself; %d databases are lost", generation.container.name, lost)
         was_newest = self._generations[-1] is generation
