@@ -31,7 +31,7 @@ def build_policy(config: RunConfig, codec: Codec, plans: Mapping[str, Plan]) -> 
     return policy
 
 
-def build_engine(config: RunConfig, codec: Codec) -> Any:
+def build_engine(config: RunConfig, codec: Codec, *, can_sleep: bool = False) -> Any:
     """A local engine whose weights can be replaced: vLLM, or transformers where vLLM has no build."""
     folder = model_folder(config)
     if config.engine.kind == "hf" or importlib.util.find_spec("vllm") is None:
@@ -61,6 +61,7 @@ def build_engine(config: RunConfig, codec: Codec) -> Any:
         kv_cache_memory_bytes=None if cache_mib is None else cache_mib * 2**20,
         gpu_memory_utilization=settings.gpu_memory_utilization,
         tensor_parallel_size=1,
+        can_sleep=can_sleep and config.hardware.gpus > 0,
         seed=config.seed,
     )
     return engine.VllmPolicy(

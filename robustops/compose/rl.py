@@ -51,7 +51,7 @@ def train_rl(config: RunConfig, algorithm: GrpoConfig, folder: Path) -> None:
     source = model_folder(config)
     scene = build_scene(config, "train")
     module = build_module(config, algorithm, source)
-    engine = build_engine(config, scene.codec) if ranks.is_first() else None
+    engine = build_engine(config, scene.codec, can_sleep=True) if ranks.is_first() else None
     log = TrainingLog(folder, training_identity(config, folder)) if ranks.is_first() else None
 
     def record(slot: Slot, outcome: Outcome) -> None:

@@ -93,6 +93,7 @@ class ModelConfig:
     reserve_tokens: int = 2048
     max_turns: int = 40
     tool_schema: str = "full"  # full | compact
+    shape: dict[str, Any] = field(default_factory=dict)  # as in config.json; lets plan work without the weights
     lora: LoraConfig = field(default_factory=LoraConfig)
     api: ApiConfig = field(default_factory=ApiConfig)
 
@@ -175,7 +176,18 @@ class HardwareConfig:
     processes: int = 1  # without GPUs: ranks on the CPU
     precision: str = "fp32"  # fp32 | bf16: compute type of the trainer
     strategy: str = "auto"  # auto | ddp | fsdp: for several ranks; auto is ddp
+    memory_gib: float | None = None  # of one GPU; what follows is for `python -m robustops.plan` alone
+    tflops: float | None = None  # dense bf16 of one GPU, by its data sheet
+    bandwidth_gb_s: float | None = None  # of one GPU's memory
     threads: int | None = None  # of torch on the CPU; None: torch's own choice
+
+
+@dataclass
+class PlanConfig:
+    """`python -m robustops.plan`."""
+
+    job: str = "train"  # train | evaluate
+    episodes: str | None = None  # a run folder whose episodes' lengths are measured
 
 
 @dataclass
@@ -295,5 +307,6 @@ class RunConfig:
     graphs: GraphsConfig = field(default_factory=GraphsConfig)
     labels: LabelsConfig = field(default_factory=LabelsConfig)
     source: SourceConfig = field(default_factory=SourceConfig)
+    plan: PlanConfig = field(default_factory=PlanConfig)
     do: str = "tasks"  # prepare: tasks | manifest | labels | graphs | export; collect: play | export
     seed: int = 0

@@ -5,7 +5,7 @@ positions, grouped heads. Symbols: P parameters, L layers, h hidden, i feed-forw
 heads x head size, V vocabulary, T tokens of a micro-batch, b bytes of the compute type.
 
     weights, gradients, Adam    4 P + 4 P + 8 P, divided by the ranks that share them
-    kept for backward, a layer  T (4 (6 h + 2 a + 2 k + heads) + b (3 a + 2 a + 4 i)); with checkpoints 4 T h, its input
+    kept for backward, a layer  T (4 (6 h + 2 a + 2 k + heads) + b (3 a + 2 a + 4 i)); with checkpoints b T h
     head                        one chunk of logits in float32, and the gradient of its weight
 """
 
@@ -99,11 +99,17 @@ def activation_bytes(shape: ModelShape, tokens: int, *, compute_bytes: int, is_c
     checkpoint makes keep it all once more and whose feed-forward part holds two gradients.
     """
     layer = tokens * layer_bytes(shape, compute_bytes)
-    inputs = tokens * shape.hidden * FLOAT32
+    inputs = tokens * shape.hidden * (compute_bytes if is_checkpointed else FLOAT32)
     kept = shape.num_layers * (inputs if is_checkpointed else layer) + 3 * inputs
     again = layer if is_checkpointed else 0
     in_layer = again + 2 * tokens * shape.feed_forward * compute_bytes
     return kept + max(head_bytes(shape, tokens, compute_bytes), in_layer)
+
+
+def scoring_bytes(shape: ModelShape, tokens: int, compute_bytes: int) -> int:
+    """At most that much while a frozen model gives logprobs: nothing is kept beyond the layer that computes."""
+    in_layer = tokens * layer_bytes(shape, compute_bytes)
+    return 3 * tokens * shape.hidden * FLOAT32 + max(in_layer, head_bytes(shape, tokens, compute_bytes))
 
 
 def head_bytes(shape: ModelShape, tokens: int, compute_bytes: int) -> int:

@@ -85,12 +85,15 @@ def token_logprobs(
     packing: dict[str, Any] = {}
     if layout is not None:
         packing = {"layout": layout, "position_ids": layout.positions()[None].to(token_ids_NT.device)}
-    # With checkpoints nothing is kept of a layer: casts of its weights need not outlive it either.
-    keeps_casts = not getattr(model, "is_gradient_checkpointing", False)
-    is_mixed = compute != torch.float32
-    with torch.autocast(token_ids_NT.device.type, dtype=compute, enabled=is_mixed, cache_enabled=keeps_casts):
+    # With checkpoints memory is short: no cast of a layer's weights outlives it, and the residual stream, of which each
+    # layer's input is kept, is of the compute type, as in an engine.
+    is_mixed, is_checkpointed = compute != torch.float32, getattr(model, "is_gradient_checkpointing", False)
+    embedded_NTD = model.get_input_embeddings()(token_ids_NT)
+    if is_mixed and is_checkpointed:
+        embedded_NTD = embedded_NTD.to(compute)
+    with torch.autocast(token_ids_NT.device.type, dtype=compute, enabled=is_mixed, cache_enabled=not is_checkpointed):
         hidden_NTD = model.get_decoder()(  # type: ignore[no-untyped-call]
-            input_ids=token_ids_NT, use_cache=False, **packing
+            inputs_embeds=embedded_NTD, use_cache=False, **packing
         ).last_hidden_state
     predicts_NT = is_wanted_NT[:, 1:]
     hidden_KD, target_K = hidden_NTD[:, :-1][predicts_NT], token_ids_NT[:, 1:][predicts_NT]
