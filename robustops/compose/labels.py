@@ -38,11 +38,11 @@ def make_labels(config: RunConfig, folder: Path) -> None:
     """Write `labels.jsonl` for all parts of the task set; `split.limit` takes a sample of each. Resumable."""
     config = replace(config, engine=replace(config.engine, kind="scripted"))
     scene = build_scene(config, "train")
-    tasks = _all_tasks(scene)
+    tasks = all_tasks(scene)
     source = "rules" if config.labels.kind == "rules" else f"{config.model.api.model or config.model.name}, asked"
-    journal = _Journal(folder, {"selector": source, "set": _set_name(scene)})
+    journal = LabelJournal(folder, {"selector": source, "set": _set_name(scene)})
     completion = build_completion(config) if config.labels.kind == "llm" else None
-    problems = asyncio.run(_label(scene, tasks, journal, completion))
+    problems = asyncio.run(label_all(scene, tasks, journal, completion))
     if completion is not None:
         print(_account(folder, completion.spend), flush=True)
     if problems:
@@ -55,7 +55,7 @@ def make_labels(config: RunConfig, folder: Path) -> None:
     print(f"{_summary(rows)}; sha256 {header.sha256[:12]}; {folder / LABELS}", flush=True)
 
 
-def _all_tasks(scene: Scene) -> list[Task]:
+def all_tasks(scene: Scene) -> list[Task]:
     config, split = scene.config, scene.task_set.split
     parts = [part for part in PARTS if any(entry.part == part for entry in split.entries.values())]
     chosen = [task_id for part in parts for task_id in split.select(part, limit=config.split.limit, seed=config.seed)]
@@ -66,8 +66,8 @@ def _set_name(scene: Scene) -> str:
     return set_name(scene.config.split.name, scene.task_set.split.sha256)
 
 
-async def _label(
-    scene: Scene, tasks: Sequence[Task], journal: _Journal, completion: HttpCompletion | None
+async def label_all(
+    scene: Scene, tasks: Sequence[Task], journal: LabelJournal, completion: HttpCompletion | None
 ) -> list[str]:
     """What went wrong, a line for each task without labels."""
     setup = scene.setup(build_policy(scene.config, scene.codec, scene.task_set.plans), temperature=0.0)
@@ -127,7 +127,7 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> str:
     return f"{len(rows)} tasks: {named or 'no candidate'}"
 
 
-class _Journal:
+class LabelJournal:
     """Rows as they come. Raises TableError for a folder whose rows another selector made, or of another task set."""
 
     def __init__(self, folder: Path, made_by: Mapping[str, str]) -> None:
