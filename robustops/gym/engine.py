@@ -67,6 +67,8 @@ class Engine:
         except ToolFailure as error:
             self.refusal = error
             return self._failure(str(error) if self._is_bare else f"API Error [{name}]: {error}", began)
+        except RecursionError:  # lists in lists in lists: no server's parser would take them
+            return self._failure(f"API Error [{name}]: arguments are nested too deeply", began)
         if isinstance(payload, Mishap):
             return self._failure(payload.text, began)
         text = indented(payload) if self.toolbox.domain.reply_style == "bare" else json.dumps(payload)

@@ -59,6 +59,13 @@ def texts_in(value):
     return {value} if isinstance(value, str) else set()
 
 
+def nested(innermost, name, depth):
+    value = innermost
+    for _ in range(depth):
+        value = {**innermost, name: [value]}
+    return value
+
+
 @st.composite
 def calls(draw, domain, known, words):
     """A tool with the arguments of its case, some of them replaced by what its schema allows or by anything."""
@@ -99,3 +106,21 @@ def test_every_call_is_answered_and_the_digest_follows(name, tmp_path, sized):
         asyncio.run(scenario(history))
 
     played()
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "arguments"),
+    [
+        ("email", "list_messages", {"userId": "me", "q": "(" * 5000}),
+        ("email", "list_messages", {"userId": "me", "q": "word " * 5000}),
+        ("email", "create_draft", {"message": {"payload": nested({"headers": [{"name": "To"}]}, "parts", 900)}}),
+        ("calendar", "create_event", {"extendedProperties": {"private": nested({}, "a", 900)}}),
+    ],
+)
+async def test_endless_arguments_are_refused_and_leave_no_trace(name, tool, arguments, tmp_path):
+    cases = domain_cases(name)
+    async with GYM.open(cases.task(tmp_path)) as session:
+        before = await session.state_hash()
+        result = await session.call(tool, {**cases.successes[tool].arguments, **arguments})
+        assert any(words in result.text for words in ("nested too deeply", "terms, at most", "recursion"))
+        assert await session.state_hash() == before

@@ -11,7 +11,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-_TOKEN = re.compile(r'\s*(?:(-?)(?:([A-Za-z_]+):)?(?:"([^"]*)"|([({])|([^\s(){}"]+))|([)}])|(.))')
+from robustops.gym.operations.kind import ToolFailure
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+    (?P<minus>-?) (?:(?P<field>[A-Za-z_]+):)? (?:"(?P<phrase>[^"]*)" | (?P<opening>[({]) | (?P<word>[^\s(){}"]+))
+    | (?P<closing>[)}])
+    | (?P<other>.)
+    )""",
+    re.VERBOSE,
+)
+MOST_TERMS = 200  # SQLite takes some thousand nested expressions
 _FIELDS = {"from": ("sender",), "to": ("recipients",), "cc": ("cc",), "bcc": ("bcc",), "subject": ("subject",)}
 _ANYWHERE = ("subject", "body", "snippet", "sender", "recipients", "cc")
 _LABELS = ("label", "in", "is")
@@ -24,6 +34,22 @@ DATE_MS = (
 )
 _DAYS = {"d": 1, "m": 30, "y": 365}
 _UNITS = {"": 1, "k": 1024, "m": 1024**2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Token:
+    """A term, the head of a bracket, a closing bracket, or a character that is none of them."""
+
+    minus: str | None
+    field: str | None
+    phrase: str | None
+    opening: str | None
+    word: str | None
+    closing: str | None
+    other: str | None
+
+    def is_bare(self, word: str) -> bool:
+        return self.word == word and not self.minus and not self.field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +74,15 @@ def joined(parts: Sequence[Condition], word: str) -> Condition:
 
 
 class Query:
-    """`label_ids`: the ids of the labels that a word names. `now`: what relative dates are counted from."""
+    """`label_ids`: the ids of the labels that a word names. `now`: what relative dates are counted from.
+
+    Raises ToolFailure for a text with too many terms.
+    """
 
     def __init__(self, text: str, *, label_ids: Callable[[str], Sequence[str]], now: datetime) -> None:
-        self._tokens = [match.groups() for match in _TOKEN.finditer(text)]
+        self._tokens = [_Token(**match.groupdict()) for match in _TOKEN.finditer(text)]
+        if len(self._tokens) > MOST_TERMS:
+            raise ToolFailure(f"Search text has {len(self._tokens)} terms, at most {MOST_TERMS} are allowed")
         self._label_ids, self._now = label_ids, now
         self._place = 0
 
@@ -67,30 +98,32 @@ class Query:
         groups: list[list[Condition]] = [[]]
         while self._place < len(self._tokens):
             token = self._tokens[self._place]
-            if token[5]:
-                if token[5] == closing or not closing:
-                    break
-                self._place += 1
+            if token.closing and closing in ("", token.closing):
+                break
+            if not token.closing and not token.is_bare("OR"):
+                groups[-1].append(self._term(field))
                 continue
-            if token[4] == "OR" and not token[0] and not token[1]:
+            if not token.closing:
                 groups.append([])
-                self._place += 1
-                continue
-            groups[-1].append(self._term(field))
+            self._place += 1  # over an OR, or over a bracket of the other kind
         return joined([joined(group, word) for group in groups if group], "OR")
 
     def _term(self, field: str) -> Condition:
-        minus, name, phrase, opening, word, _, other = self._tokens[self._place]
+        token = self._tokens[self._place]
         self._place += 1
-        name = (name or "").lower() or field
-        if opening:
-            found = self._alternatives(")" if opening == "(" else "}", "AND" if opening == "(" else "OR", name)
+        name = (token.field or "").lower() or field
+        if token.opening:
+            word, closing = ("AND", ")") if token.opening == "(" else ("OR", "}")
+            found = self._alternatives(closing, word, name)
             self._place += 1
-        elif word == "NOT" and not name and self._place < len(self._tokens) and not self._tokens[self._place][5]:
+        elif token.is_bare("NOT") and not name and self._has_term():
             return _negated(self._term(field))
         else:
-            found = self._plain(name, phrase if phrase is not None else word or other or "")
-        return _negated(found) if minus else found
+            found = self._plain(name, token.phrase if token.phrase is not None else token.word or token.other or "")
+        return _negated(found) if token.minus else found
+
+    def _has_term(self) -> bool:
+        return self._place < len(self._tokens) and not self._tokens[self._place].closing
 
     def _plain(self, name: str, value: str) -> Condition:
         if name in _FIELDS:
