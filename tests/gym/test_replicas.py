@@ -214,6 +214,7 @@ async def test_the_janitor_runs_by_itself_when_a_gym_is_used(tmp_path):
     async with container() as fake:
         left = Ledger(ledgers, ttl_s=100.0)
         left.made(fake.url, "db_left")
+        left.close()
         aged(ledgers, 101.0)
         ledger = Ledger(ledgers, ttl_s=100.0)
         async with http_gym({"server-0": fake.url}, ledger=ledger) as gym, gym.open(task(tmp_path, "")):
