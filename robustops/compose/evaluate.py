@@ -51,7 +51,7 @@ def run(config: RunConfig, folder: Path) -> None:
 
 
 def arms_of(config: RunConfig) -> list[RunConfig]:
-    """One configuration an arm: `STAGE=FOLDER` is a model in a folder, `STAGE=api` the endpoint of `model.api`.
+    """One configuration an arm: `STAGE:FOLDER` is a model in a folder, `STAGE:api` the endpoint of `model.api`.
 
     All else, tokenizer and budget among it, is the run's. Raises ConfigError for an arm that is neither.
     """
@@ -59,10 +59,10 @@ def arms_of(config: RunConfig) -> list[RunConfig]:
         return [config]
     arms: list[RunConfig] = []
     for text in config.evaluation.arms:
-        stage, _, path = text.partition("=")
+        stage, _, path = text.partition(":")
         if stage not in STAGES or not path:
             raise ConfigError(
-                f"evaluation.arms: got {text!r}, expected STAGE=FOLDER or STAGE=api with a stage of {', '.join(STAGES)}"
+                f"evaluation.arms: got {text!r}, expected STAGE:FOLDER or STAGE:api with a stage of {', '.join(STAGES)}"
             )
         if stage in (arm.model.stage for arm in arms):
             raise ConfigError(f"evaluation.arms: stage {stage!r} twice; run folders are named by the stage")

@@ -44,7 +44,7 @@ def configured(root: Path, **evaluation: object) -> RunConfig:
 
 
 def test_two_arms_leave_two_run_folders_of_the_same_cases(tmp_path: Path) -> None:
-    run(configured(tmp_path, arms=["base=one", "rl=two"], conditions=["clean"], attempts=2), tmp_path / "run")
+    run(configured(tmp_path, arms=["base:one", "rl:two"], conditions=["clean"], attempts=2), tmp_path / "run")
     runs = [load_run(tmp_path / "run" / stage) for stage in ("base", "rl")]
     aligned = align(runs)
     assert len(aligned.slots["clean"]) == 3 * 2
@@ -91,9 +91,9 @@ def test_arms_take_turns_from_the_first_case_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arms", "expected"),
     [
-        (["big=models/x"], "expected STAGE=FOLDER or STAGE=api with a stage of base, sft, rl, teacher"),
+        (["big:models/x"], "expected STAGE:FOLDER or STAGE:api with a stage of base, sft, rl, teacher"),
         (["base"], "got 'base'"),
-        (["rl=a", "rl=b"], "stage 'rl' twice"),
+        (["rl:a", "rl:b"], "stage 'rl' twice"),
     ],
 )
 def test_an_arm_that_cannot_be_is_refused(tmp_path: Path, arms: list[str], expected: str) -> None:
@@ -102,7 +102,7 @@ def test_an_arm_that_cannot_be_is_refused(tmp_path: Path, arms: list[str], expec
 
 
 def test_an_api_arm_is_counted_with_the_models_tokenizer_under_the_same_budget(tmp_path: Path) -> None:
-    base, teacher = arms_of(configured(tmp_path, arms=["base=somewhere", "teacher=api"]))
+    base, teacher = arms_of(configured(tmp_path, arms=["base:somewhere", "teacher:api"]))
     assert (teacher.engine.kind, teacher.model.stage, teacher.model.tokenizer_path) == ("api", "teacher", str(TINY))
     assert (base.model.path, base.model.tokenizer_path) == ("somewhere", str(TINY))
     assert teacher.model.max_context_tokens == base.model.max_context_tokens
