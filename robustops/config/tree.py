@@ -150,7 +150,7 @@ class TimeoutsConfig:
 class GymConfig:
     kind: str = "embedded"  # embedded | http | docker | udocker | apptainer: all but the first speak to `urls`
     tool_snapshots: str | None = None  # embedded: folder of answers to tools/list, shown instead of our declarations
-    urls: dict[str, Any] = field(default_factory=dict)  # domain or server name: one base URL, or a list of replicas
+    urls: dict[str, Any] = field(default_factory=dict)  # by domain or server: a URL, a list of replicas, or null
     pool: int = 32  # connections to one server
     token_env: str = ""  # the environment variable with the servers' bearer token; empty: none is sent
     janitor_ttl_s: float | None = 7200.0  # databases of a killed run are deleted after that; null: never
@@ -266,6 +266,7 @@ class ServedGymConfig:
     """The group `gym`, as far as serving is concerned."""
 
     kind: str = "embedded"  # embedded | docker | udocker | apptainer
+    urls: dict[str, Any] = field(default_factory=dict)  # of gym=http, which is refused: there is nothing to serve
     tool_snapshots: str | None = None  # embedded: folder of answers to tools/list, shown instead of our declarations
 
 

@@ -41,14 +41,14 @@ class HttpGym:
 
     def __init__(
         self,
-        urls: Mapping[str, str | Sequence[str]] | None = None,
+        urls: Mapping[str, str | Sequence[str] | None] | None = None,
         *,
         timeouts: Timeouts | None = None,
         pool: int = 32,
         token: str | None = None,
         ledger: Ledger | None = None,
     ) -> None:
-        self._urls = {_server_name(name): _replica_urls(name, value) for name, value in (urls or {}).items()}
+        self._urls = {_server_name(name): _replica_urls(name, value) for name, value in (urls or {}).items() if value}
         self._timeouts = timeouts or Timeouts()
         self._pool = Pool(limit=pool, connect_s=self._timeouts.connect_s, token=token)
         self._servers: dict[tuple[str, tuple[str, ...]], Replicas] = {}
