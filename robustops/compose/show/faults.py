@@ -17,11 +17,13 @@ from rich.text import Text
 from robustops.agent.codec import Codec
 from robustops.agent.policy import Sampling
 from robustops.agent.scripted import ScriptedExpert
+from robustops.core.episode import ToolResult
 from robustops.core.errors import TaskError, UserError
 from robustops.core.tables import write_atomically
 from robustops.core.task import Task
 from robustops.data.task_set import TaskSet
 from robustops.faults.catalogue import KINDS, Kind
+from robustops.faults.shapes import list_reply
 from robustops.gym.embedded import EmbeddedGym
 from robustops.gym.verify import verify
 from robustops.rollout.exhibit import Exhibit, Showcase, Shown, exhibits_of
@@ -142,9 +144,8 @@ def _json(value: object) -> str:
 
 
 def _cut(text: str, most_chars: int) -> str:
-    """Lines joined; a long middle left out, so that an end that was cut off can be seen."""
-    line = " ".join(text.split())
-    if len(line) <= most_chars:
-        return line
-    half = most_chars // 2
-    return f"{line[:half]} [...] {line[-half:]}"
+    """Lines joined; of a list its length first; a long middle left out, so that an end that was cut off can be seen."""
+    listed = list_reply(ToolResult(text=text, observation=""))
+    size = f"({len(listed.rows)} rows) " if listed is not None else ""
+    line, half = " ".join(text.split()), most_chars // 2
+    return size + (line if len(line) <= most_chars else f"{line[:half]} [...] {line[-half:]}")
