@@ -1,12 +1,13 @@
 """A symbolic way to solve a task: which tools, with which arguments, in terms of the request and of replies.
 
-A plan holds no id, no row and no reply: an argument is a value that the request or policy states, or a field of a reply
-bound by an earlier step. Plain data with a JSON form (one plan a line in plans.jsonl); knows no session and no model.
+A plan holds no id, no row and no reply: an argument is a value that the request or policy states, a field of a reply
+bound by an earlier step, or an object or list of such. Plain data with a JSON form (one plan a line in plans.jsonl);
+knows no session and no model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,19 +25,45 @@ class Value:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ref:
-    """A field of the row that an earlier step bound: `account.account_id`."""
+    """A field of the row that an earlier step bound: `account.account_id`, `event.start.dateTime`, `file.parents.0`."""
 
     step: str
     field: str
 
 
-Expression = Value | Ref
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fields:
+    """An object, for arguments that are one."""
+
+    items: Mapping[str, Expression]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Items:
+    """A list, for arguments that are one."""
+
+    items: tuple[Expression, ...]
+
+
+Leaf = Value | Ref
+Expression = Value | Ref | Fields | Items
+
+
+def leaves(expressions: Iterable[Expression]) -> Iterator[Leaf]:
+    """Values and references at any depth."""
+    for expression in expressions:
+        if isinstance(expression, Fields):
+            yield from leaves(expression.items.values())
+        elif isinstance(expression, Items):
+            yield from leaves(expression.items)
+        else:
+            yield expression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pick:
     """Which row of a reply to bind: those equal to `where`, then the first, or the one with the largest (smallest)
-    `order_by`."""
+    `order_by`. Fields of rows may be nested: `start.dateTime`. A list field need only hold what `where` lists."""
 
     where: Mapping[str, Expression] = field(default_factory=dict)
     order_by: str | None = None
@@ -45,11 +72,15 @@ class Pick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadBack:
-    """How to see whether a write of unknown outcome took place: a read, and what its row must hold."""
+    """How to see whether a write of unknown outcome took place: a read, and what its row must hold.
+
+    `is_absent`: the write shows in that no row holds it, as after a deletion.
+    """
 
     tool: str
     arguments: Mapping[str, Expression]
     where: Mapping[str, Expression]
+    is_absent: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,13 +97,14 @@ class Step:
     def is_write(self) -> bool:
         return self.read_back is not None
 
-    def expressions(self) -> Iterator[Expression]:
-        yield from self.arguments.values()
+    def leaves(self) -> Iterator[Leaf]:
+        """All that the step states or refers to."""
+        yield from leaves(self.arguments.values())
         if self.pick is not None:
-            yield from self.pick.where.values()
+            yield from leaves(self.pick.where.values())
         if self.read_back is not None:
-            yield from self.read_back.arguments.values()
-            yield from self.read_back.where.values()
+            yield from leaves(self.read_back.arguments.values())
+            yield from leaves(self.read_back.where.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +118,9 @@ class Plan:
     def __post_init__(self) -> None:
         bound: set[str] = set()
         for step in self.steps:
-            for expression in step.expressions():
-                if isinstance(expression, Ref) and expression.step not in bound:
-                    raise ValueError(
-                        f"plan {self.task_id}: step {step.bind!r} uses {expression.step!r} before it is bound"
-                    )
+            for leaf in step.leaves():
+                if isinstance(leaf, Ref) and leaf.step not in bound:
+                    raise ValueError(f"plan {self.task_id}: step {step.bind!r} uses {leaf.step!r} before it is bound")
             if step.bind in bound:
                 raise ValueError(f"plan {self.task_id}: {step.bind!r} is bound twice")
             bound.add(step.bind)
@@ -107,7 +137,7 @@ class Plan:
 
     def constants(self) -> tuple[Scalar, ...]:
         """All values the plan states by itself."""
-        return tuple(e.value for step in self.steps for e in step.expressions() if isinstance(e, Value))
+        return tuple(leaf.value for step in self.steps for leaf in step.leaves() if isinstance(leaf, Value))
 
 
 def dump_plan(plan: Plan) -> dict[str, Any]:
@@ -135,6 +165,8 @@ def _dump_step(step: Step) -> dict[str, Any]:
             "arguments": _dump_all(back.arguments),
             "where": _dump_all(back.where),
         }
+        if back.is_absent:
+            row["read_back"]["is_absent"] = True
     return row
 
 
@@ -145,8 +177,16 @@ def _load_step(row: Mapping[str, Any]) -> Step:
         tool=row["tool"],
         arguments=_load_all(row["arguments"]),
         pick=pick and Pick(where=_load_all(pick["where"]), order_by=pick["order_by"], largest=pick["largest"]),
-        read_back=back
-        and ReadBack(tool=back["tool"], arguments=_load_all(back["arguments"]), where=_load_all(back["where"])),
+        read_back=back and _load_read_back(back),
+    )
+
+
+def _load_read_back(row: Mapping[str, Any]) -> ReadBack:
+    return ReadBack(
+        tool=row["tool"],
+        arguments=_load_all(row["arguments"]),
+        where=_load_all(row["where"]),
+        is_absent=row.get("is_absent", False),
     )
 
 
@@ -157,6 +197,10 @@ def _dump_all(expressions: Mapping[str, Expression]) -> dict[str, Any]:
 def _dump(expression: Expression) -> dict[str, Any]:
     if isinstance(expression, Value):
         return {"value": expression.value}
+    if isinstance(expression, Fields):
+        return {"object": _dump_all(expression.items)}
+    if isinstance(expression, Items):
+        return {"list": [_dump(item) for item in expression.items]}
     return {"ref": f"{expression.step}.{expression.field}"}
 
 
@@ -167,9 +211,13 @@ def _load_all(rows: Mapping[str, Any]) -> dict[str, Expression]:
 def _load(row: Mapping[str, Any]) -> Expression:
     if set(row) == {"value"}:
         return Value(value=row["value"])
+    if set(row) == {"object"}:
+        return Fields(items=_load_all(row["object"]))
+    if set(row) == {"list"}:
+        return Items(items=tuple(map(_load, row["list"])))
     if set(row) == {"ref"}:
         step, dot, name = row["ref"].partition(".")
         if not (step and dot and name):
             raise ValueError(f"expected 'step.field', got {row['ref']!r}")
         return Ref(step=step, field=name)
-    raise ValueError(f"expected an object with 'value' or 'ref', got {dict(row)!r}")
+    raise ValueError(f"expected an object with 'value', 'ref', 'object' or 'list', got {dict(row)!r}")

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from robustops.agent.hermes import write_decision
-from robustops.agent.plan import Expression, Pick, Plan, ReadBack, Step, Value
+from robustops.agent.plan import Expression, Fields, Items, Pick, Plan, ReadBack, Ref, Step, Value, leaves
 from robustops.agent.policy import Message, Prompt, Sample, Sampling
-from robustops.agent.shown_reply import Row, ShownReply, answers, is_same, read_reply
+from robustops.agent.shown_reply import Row, ShownReply, answers, field_of, is_same, read_reply
 from robustops.core.episode import ToolCall
 from robustops.core.errors import PolicyError
 from robustops.core.signature import call_signature
@@ -37,13 +37,17 @@ class _GivenUp(Exception):
     """A call that no further attempt can save."""
 
 
+class _Refused(_GivenUp):
+    """The tool says no."""
+
+
 def expert_decisions(plan: Plan) -> Decisions:
     """Calls to make, replies sent in; returns the final answer."""
     bound: Bindings = {}
+    reads = {step.bind: step for step in plan.steps if not step.is_write}
     try:
         for step in plan.steps:
-            run = _write if step.is_write else _read
-            bound[step.bind] = yield from run(step, bound)
+            bound[step.bind] = yield from _write(step, bound) if step.is_write else _read(step, bound, reads)
     except _GivenUp:
         return FAILED
     return plan.answer
@@ -77,12 +81,19 @@ def hasty_decisions(plan: Plan) -> Decisions:
     return plan.answer
 
 
-def _read(step: Step, bound: Bindings) -> Generator[ToolCall, ShownReply, Row]:
-    rows = yield from _rows(step.tool, _resolve_all(step.arguments, bound))
-    row = _picked(rows, step.pick, bound)
-    if row is None:
-        raise _GivenUp
-    return row
+def _read(step: Step, bound: Bindings, reads: Mapping[str, Step]) -> Generator[ToolCall, ShownReply, Row]:
+    """The row meant. Where there are rows but not that one, an earlier read, which named them, is made again: lists of
+    bare ids cannot tell that a filter was ignored."""
+    for _ in range(MAX_ATTEMPTS):
+        rows = yield from _rows(step.tool, _resolve_all(step.arguments, bound))
+        row = _picked(rows, step.pick, bound)
+        if row is not None:
+            return row
+        source = next((leaf.step for leaf in leaves(step.arguments.values()) if isinstance(leaf, Ref)), None)
+        if not rows or source not in reads:
+            break
+        bound[source] = yield from _read(reads[source], bound, reads)
+    raise _GivenUp
 
 
 def _rows(tool: str, arguments: Mapping[str, Any]) -> Generator[ToolCall, ShownReply, tuple[Row, ...]]:
@@ -91,11 +102,11 @@ def _rows(tool: str, arguments: Mapping[str, Any]) -> Generator[ToolCall, ShownR
     for _ in range(MAX_ATTEMPTS):
         reply = yield ToolCall(name=tool, arguments=sent)
         if reply.kind == "error":
-            raise _GivenUp
+            raise _Refused
         if reply.kind != "data":
             sent = reply.renamed_in(sent)
             continue
-        fitting = tuple(row for row in reply.rows if answers(row, arguments, is_list=reply.is_list))
+        fitting = tuple(row for row in reply.rows if answers(row, tool, arguments, is_list=reply.is_list))
         if fitting or not reply.rows:
             return fitting
     raise _GivenUp
@@ -107,7 +118,7 @@ def _write(step: Step, bound: Bindings) -> Generator[ToolCall, ShownReply, Row]:
     for _ in range(MAX_ATTEMPTS):
         reply = yield ToolCall(name=step.tool, arguments=sent)
         if reply.kind == "error":
-            raise _GivenUp
+            raise _Refused
         if reply.kind == "data":
             return reply.rows[0] if reply.rows else {}
         if reply.kind == "not_executed":
@@ -120,20 +131,26 @@ def _write(step: Step, bound: Bindings) -> Generator[ToolCall, ShownReply, Row]:
 
 
 def _effect(back: ReadBack, bound: Bindings) -> Generator[ToolCall, ShownReply, Row | None]:
-    """The row that shows that the write took place, or None where it did not."""
-    rows = yield from _rows(back.tool, _resolve_all(back.arguments, bound))
-    return _picked(rows, Pick(where=back.where), bound)
+    """The row that shows that the write took place (an empty one for a deletion), or None where it did not."""
+    try:
+        rows = yield from _rows(back.tool, _resolve_all(back.arguments, bound))
+    except _Refused:
+        rows = ()  # nothing there to be read
+    row = _picked(rows, Pick(where=back.where), bound)
+    if back.is_absent:
+        return {} if row is None else None
+    return row
 
 
 def _picked(rows: tuple[Row, ...], pick: Pick | None, bound: Bindings) -> Row | None:
     pick = pick or Pick()
     where = _resolve_all(pick.where, bound)
-    fitting = [row for row in rows if all(is_same(asked, row.get(name)) for name, asked in where.items())]
+    fitting = [row for row in rows if all(is_same(asked, field_of(row, name)) for name, asked in where.items())]
     if pick.order_by is not None:
         order_by = pick.order_by
         fitting = sorted(
-            (row for row in fitting if row.get(order_by) is not None),
-            key=lambda row: row[order_by],
+            (row for row in fitting if field_of(row, order_by) is not None),
+            key=lambda row: field_of(row, order_by),
             reverse=pick.largest,
         )
     return fitting[0] if fitting else None
@@ -146,7 +163,11 @@ def _resolve_all(expressions: Mapping[str, Expression], bound: Bindings) -> dict
 def _resolve(expression: Expression, bound: Bindings) -> Any:
     if isinstance(expression, Value):
         return expression.value
-    value = bound[expression.step].get(expression.field)
+    if isinstance(expression, Fields):
+        return _resolve_all(expression.items, bound)
+    if isinstance(expression, Items):
+        return [_resolve(item, bound) for item in expression.items]
+    value = field_of(bound[expression.step], expression.field)
     if value is None:
         raise _GivenUp
     return value

@@ -7,6 +7,7 @@ label: an incomplete, uncertain or unexecuted call shows in the reply itself, or
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -19,6 +20,7 @@ ReplyKind = Literal[
     "error",  # refused; the same call would be refused again
 ]
 Row = Mapping[str, Any]
+_WENT_WELL = re.compile(r"\bcompleted successfully\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,7 @@ def read_reply(content: str) -> ShownReply:
         value = json.loads(text)
     except (ValueError, RecursionError):
         is_cut = text.lstrip()[:1] in ("{", "[")
-        return ShownReply(kind="incomplete") if is_cut else ShownReply(kind=_kind_of_error(text))
+        return ShownReply(kind="incomplete" if is_cut else _kind_of_words(text))
     if isinstance(value, dict):
         if value.get("executed") is False:
             renamed = value.get("renamed")
@@ -66,6 +68,11 @@ def _unwrapped(content: str) -> str:
     if not isinstance(blocks, list):
         return content
     return next((str(block.get("text", "")) for block in blocks if isinstance(block, dict) and "text" in block), "")
+
+
+def _kind_of_words(text: str) -> ReplyKind:
+    """Plain text is an error, unless it says that all went well: what a call without a result is answered with."""
+    return "data" if _WENT_WELL.search(text) else _kind_of_error(text)
 
 
 def _kind_of_error(text: str) -> ReplyKind:
@@ -103,19 +110,47 @@ def _list_key(value: Row) -> str | None:
     return filled[0] if len(filled) == 1 else next((key for key in ("items", "value") if key in filled), None)
 
 
+def field_of(row: Row, path: str) -> Any:
+    """A field of a row, nested ones by dots and elements of lists by place, such as `parents.0`; None if unset."""
+    if path in row:
+        return row[path]
+    found: Any = row
+    for key in path.split("."):
+        if isinstance(found, Mapping):
+            found = found.get(key)
+        elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):
+            found = found[int(key)]
+        else:
+            return None
+    return found
+
+
 def is_same(asked: Any, found: Any) -> bool:
-    """Equal as a person would read it: 1 and true, 7 and "7", names in any case."""
+    """Equal as a person would read it: 1 and true, 7 and "7", names in any case. What was asked of an object or a list
+    must be in it, among whatever else it holds."""
+    if isinstance(asked, Mapping):
+        return isinstance(found, Mapping) and all(is_same(item, found.get(name)) for name, item in asked.items())
+    if isinstance(asked, list):
+        return isinstance(found, list) and all(any(is_same(item, other) for other in found) for item in asked)
     return asked == found or str(asked).casefold() == str(found).casefold()
 
 
-def answers(row: Row, arguments: Mapping[str, Any], *, is_list: bool) -> bool:
+def answers(row: Row, tool: str, arguments: Mapping[str, Any], *, is_list: bool) -> bool:
     """Whether a row fits what was asked: no argument that the row shows contradicts it. Lists match names in part."""
     for name, asked in arguments.items():
         found = row.get(name)
         if name == "name" and found is None and "first_name" in row:
             found = f"{row['first_name']} {row.get('last_name', '')}"
+        if found is None and _is_own_id(name, tool):
+            found = row.get("id")
         if found is None or is_same(asked, found):
             continue
         if not (is_list and isinstance(asked, str) and asked.casefold() in str(found).casefold()):
             return False
     return True
+
+
+def _is_own_id(argument: str, tool: str) -> bool:
+    """`eventId` of `get_event` is the `id` of its reply; `calendarId` is not."""
+    noun = argument.removesuffix("Id").removesuffix("_id").casefold()
+    return noun != argument.casefold() and tool.casefold().endswith(f"_{noun}")

@@ -8,15 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robustops.agent.plan import Pick, Plan, ReadBack, Ref, Step, Value, dump_plan, load_plan
+from robustops.agent.plan import Fields, Items, Pick, Plan, ReadBack, Ref, Step, Value, dump_plan, load_plan
 from robustops.core.errors import TaskError
 
 ACCOUNT = Step(bind="account", tool="find_account", arguments={"name": Value(value="Amber Bank")})
 words = st.text("abcdefgh_", min_size=1, max_size=8)
 scalars = st.one_of(st.text(max_size=8), st.integers(), st.booleans(), st.floats(allow_nan=False, allow_infinity=False))
-constants = st.dictionaries(words, st.builds(Value, value=scalars), max_size=3)
+values = st.recursive(
+    st.builds(Value, value=scalars),
+    lambda inner: (
+        st.builds(Fields, items=st.dictionaries(words, inner, max_size=2))
+        | st.builds(Items, items=st.lists(inner, max_size=2).map(tuple))
+    ),
+    max_leaves=4,
+)
+constants = st.dictionaries(words, values, max_size=3)
 picks = st.none() | st.builds(Pick, where=constants, order_by=st.none() | words, largest=st.booleans())
-backs = st.none() | st.builds(ReadBack, tool=words, arguments=constants, where=constants)
+backs = st.none() | st.builds(ReadBack, tool=words, arguments=constants, where=constants, is_absent=st.booleans())
 
 
 @st.composite
@@ -61,7 +69,7 @@ def test_a_name_is_bound_once():
         ),
         (
             {"task_id": "t7", "answer": "", "steps": [{"bind": "a", "tool": "x", "arguments": {"n": {"id": 5}}}]},
-            "expected an object with 'value' or 'ref'",
+            "expected an object with 'value', 'ref', 'object' or 'list'",
         ),
     ],
 )
@@ -79,3 +87,12 @@ def test_a_plan_lists_read_back_tools_among_its_own_and_every_constant():
     assert plan.constants() == ("Amber Bank", True, True)
     assert not ACCOUNT.is_write
     assert write.is_write
+
+
+def test_references_and_constants_are_found_inside_objects_and_lists():
+    guests = Items(items=(Fields(items={"email": Ref(step="user", field="email")}), Value(value="desk")))
+    step = Step(bind="done", tool="invite", arguments={"attendees": guests})
+    with pytest.raises(ValueError, match="uses 'user' before it is bound"):
+        Plan(task_id="t", steps=(step,))
+    user = Step(bind="user", tool="find_user", arguments={})
+    assert Plan(task_id="t", steps=(user, step)).constants() == ("desk",)

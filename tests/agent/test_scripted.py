@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robustops.agent.plan import Pick, Plan, ReadBack, Ref, Step, Value
+from robustops.agent.plan import Fields, Items, Pick, Plan, ReadBack, Ref, Step, Value
 from robustops.agent.policy import Prompt, Sampling
 from robustops.agent.scripted import FAILED, MAX_ATTEMPTS, ScriptedExpert, ScriptedHasty, ScriptedNaive
-from robustops.agent.shown_reply import read_reply
+from robustops.agent.shown_reply import answers, field_of, is_same, read_reply
 from robustops.core.errors import PolicyError
 from robustops.core.task import ToolSchema
 
@@ -279,9 +279,91 @@ def test_a_number_is_sent_as_text_where_the_schema_asks_for_text():
         (TIMEOUT, "unknown", 0),
         ("API Error [x]: Invalid case_id", "error", 0),
         ('{"error": "no such tool"}', "error", 0),
+        ("Operation completed successfully", "data", 0),
+        ("Event not found: 7", "error", 0),
         ('{"short_description": "timeout, not executed", "case_id": 4}', "data", 1),
     ],
 )
 def test_replies_are_told_apart_by_their_keys(text, kind, num_rows):
     reply = read_reply(text)
     assert (reply.kind, len(reply.rows)) == (kind, num_rows)
+
+
+EVENTS = {
+    "summary": "Ada Berg",
+    "items": [
+        {"id": "e1", "summary": "Sync", "start": {"dateTime": "2026-06-09T10:00:00"}},
+        {"id": "e2", "summary": "Sync", "start": {"dateTime": "2026-06-08T10:00:00"}},
+    ],
+}
+FIRST_EVENT = Step(
+    bind="event",
+    tool="list_events",
+    arguments={"q": Value(value="Sync")},
+    pick=Pick(order_by="start.dateTime", largest=False),
+)
+
+
+def test_nested_fields_are_picked_by_and_sent_inside_objects_and_lists():
+    start = Fields(items={"dateTime": Ref(step="event", field="start.dateTime"), "timeZone": Value(value="UTC")})
+    arguments = {"eventId": Ref(step="event", field="id"), "start": start, "rooms": Items(items=(Value(value="A"),))}
+    back = ReadBack(tool="get_event", arguments={"eventId": Ref(step="event", field="id")}, where={"start": start})
+    plan = Plan(task_id="t", steps=(FIRST_EVENT, Step(bind="d", tool="patch", arguments=arguments, read_back=back)))
+    asked = call("patch", eventId="e2", start={"dateTime": "2026-06-08T10:00:00", "timeZone": "UTC"}, rooms=["A"])
+    stored = {"id": "e2", "start": {"dateTime": "2026-06-08T10:00:00", "date": None, "timeZone": "UTC"}}
+    said = play([json.dumps(EVENTS), TIMEOUT, json.dumps(stored)], plan=plan)
+    assert said == [call("list_events", q="Sync"), asked, call("get_event", eventId="e2"), "Done."]
+
+
+@pytest.mark.parametrize(
+    ("left", "num_deletions"),
+    [('{"items": []}', 1), ("Event not found: e2", 1), (json.dumps(EVENTS), 2)],
+)
+def test_a_deletion_of_unknown_outcome_is_repeated_only_where_the_row_is_still_there(left, num_deletions):
+    key = {"id": Ref(step="event", field="id")}
+    back = ReadBack(tool="look", arguments={}, where=key, is_absent=True)
+    plan = Plan(task_id="t", steps=(FIRST_EVENT, Step(bind="d", tool="delete", arguments=key, read_back=back)))
+    replies = [json.dumps(EVENTS), TIMEOUT, left, *(["Operation completed successfully"] * (num_deletions - 1))]
+    said = play(replies, plan=plan)
+    assert said.count(call("delete", id="e2")) == num_deletions
+    assert said[-1] == "Done."
+
+
+def test_a_list_of_bare_ids_is_read_again_where_its_first_row_turns_out_to_be_another():
+    listed = Step(bind="listed", tool="list_messages", arguments={"q": Value(value="Sync")})
+    title = Pick(where={"subject": Value(value="Sync")})
+    read = Step(bind="m", tool="get_message", arguments={"id": Ref(step="listed", field="id")}, pick=title)
+    plan = Plan(task_id="t", steps=(listed, read))
+    broader, right = '{"messages": [{"id": "a"}, {"id": "b"}]}', '{"messages": [{"id": "b"}]}'
+    one, two = '{"id": "a", "subject": "Talk"}', '{"id": "b", "subject": "Sync"}'
+    said = play([broader, one, right, two], plan=plan)
+    look = call("list_messages", q="Sync")
+    assert said == [look, call("get_message", id="a"), look, call("get_message", id="b"), "Done."]
+    assert play([broader, one] * 20, plan=plan)[-1] == FAILED
+
+
+def test_a_list_field_need_only_hold_what_was_asked_and_an_object_too():
+    assert is_same(["INBOX"], ["inbox", "UNREAD"])
+    assert is_same([{"email": "a@b.example"}], [{"email": "A@b.example", "optional": False}])
+    assert not is_same(["TRASH"], ["INBOX"])
+    assert not is_same({"type": "user"}, None)
+    assert not is_same(["INBOX"], "INBOX")
+
+
+def test_fields_are_found_by_path_and_by_their_whole_name_first():
+    row = {"parents": ["f1", "f2"], "start": {"date": "x"}, "a.b": 1, "a": {"b": 2}}
+    paths = ("parents.1", "parents.2", "start.date", "start.date.year", "a.b", "none")
+    assert [field_of(row, path) for path in paths] == ["f2", None, "x", None, 1, None]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "fits"),
+    [
+        ("get_event", {"calendarId": "c", "eventId": "e1"}, True),
+        ("get_event", {"calendarId": "c", "eventId": "e2"}, False),
+        ("get_team_member", {"teamId": "t"}, True),
+        ("get_primary_channel", {"teamId": "t"}, True),
+    ],
+)
+def test_the_id_of_a_reply_is_that_of_the_object_the_tool_reads(tool, arguments, fits):
+    assert answers({"id": "e1"}, tool, arguments, is_list=False) is fits

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from robustops.agent.plan import Expression, Pick, ReadBack, Ref, Scalar, Step, Value
+from robustops.agent.plan import Expression, Fields, Items, Pick, ReadBack, Ref, Scalar, Step, Value
 from robustops.core.task import Part
 from robustops.data.synth.world import SEED_TIME, World, literal
 
@@ -94,7 +94,11 @@ class Hybrid:
 
 
 def expression(argument: Any) -> Expression:
-    """`"@step.field"` refers to a bound row; anything else is a constant."""
+    """`"@step.field"` refers to a bound row; objects and lists are read item by item; anything else is a constant."""
+    if isinstance(argument, Mapping):
+        return Fields(items=expressions(argument))
+    if isinstance(argument, list):
+        return Items(items=tuple(map(expression, argument)))
     if isinstance(argument, str) and argument.startswith("@"):
         step, _, name = argument[1:].partition(".")
         return Ref(step=step, field=name)
