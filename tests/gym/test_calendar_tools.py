@@ -219,3 +219,23 @@ async def test_the_same_call_after_other_writes_gives_another_id(tmp_path):
     async with EmbeddedGym().open(CASES.task(tmp_path, CONTEXT)) as session:
         ids = [(await create(session))["id"] for _ in range(3)]
     assert len(set(ids)) == 3
+
+
+async def test_texts_of_a_seed_that_are_no_json_are_shown_and_times_that_are_none_are_the_servers_failure(tmp_path):
+    task = CASES.task(tmp_path)
+    (tmp_path / "calendar-cases.sql").write_text(
+        SEED
+        + "UPDATE events SET recurrence = 'weekly', source = '[]' WHERE event_id = 'e-plan';"
+        + "UPDATE events SET start_datetime = 'soon' WHERE event_id = 'e-lunch';"
+        + "UPDATE calendars SET default_reminders = 'none', conference_properties = '' WHERE calendar_id = 'c-side';"
+        + "UPDATE extended_properties SET properties = 'x';"
+    )
+    async with EmbeddedGym().open(task) as session:
+        event = await reply(session, "get_event", {"calendarId": "c-work", "eventId": "e-plan"})
+        assert (event["recurrence"], event["source"], event["extendedProperties"]) == ("weekly", None, None)
+        entry = await reply(session, "get_calendar_from_list", {"calendarId": "c-side"})
+        assert entry["defaultReminders"] == "none"
+        assert entry["conferenceProperties"] == {"allowedConferenceSolutionTypes": []}
+        assert await reply(session, "get_event", {"calendarId": "c-work", "eventId": "e-lunch"}) == (
+            "Internal server error: Couldn't parse datetime string: 'soon'"
+        )

@@ -229,3 +229,24 @@ async def test_columns_of_a_seed_that_the_schema_lacks_come_along(tmp_path):
         assert await rows(session, "SELECT priority FROM messages WHERE id = 'm-x'") == [("high",)]
         await reply(session, "modify_message", {**ME, "id": "m-x", "addLabelIds": ["l-old"]})
         assert (await reply(session, "get_message", {"id": "m-x"}))["labelIds"] == ["l-old"]
+
+
+async def test_payloads_of_a_seed_may_lack_fields_or_be_no_json(tmp_path):
+    task = CASES.task(tmp_path)
+    bare = '{"headers": [{"name": "Subject", "value": "Bare"}], "parts": [{"body": {"data": "SGk="}}]}'
+    (tmp_path / "email-cases.sql").write_text(
+        f"{SEED}UPDATE messages SET payload = '{bare}' WHERE id = 'm-plan';"
+        "UPDATE messages SET payload = 'none' WHERE id = 'm-disk'; UPDATE history SET label_ids = 'x';"
+        "UPDATE messages SET internal_date = '2025-09-02T08:00:00' WHERE id = 'm-disk';"
+    )
+    async with EmbeddedGym().open(task) as session:
+        for form in ("full", "raw", "metadata", "minimal"):
+            for message_id in ("m-plan", "m-disk"):
+                await reply(session, "get_message", {"id": message_id, "format": form})
+        raw = (await reply(session, "get_message", {"id": "m-plan", "format": "raw"}))["raw"]
+        assert message_from_bytes(base64.urlsafe_b64decode(raw), policy=policy.default)["Subject"] == "Bare"
+        disk = await reply(session, "get_message", {"id": "m-disk"})
+        assert disk["internalDate"] == "1756800000000"
+        assert disk["payload"]["body"]["data"] == "The disk is full."
+        assert await found(session, "before:2025-09-03") == "disk"
+        assert len((await reply(session, "list_history", {**ME, "startHistoryId": ""}))["history"]) == 2

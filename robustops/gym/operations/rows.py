@@ -42,11 +42,11 @@ def _converter(domain: Domain, column: Column) -> Converter | None:
     if column.type == "timestamp" and domain.iso_timestamps:
         return lambda value: value.replace(" ", "T", 1) if isinstance(value, str) else value
     if column.type == "json":
-        return _json_value
+        return decoded
     return None
 
 
-def _json_value(value: Any) -> Any:
+def decoded(value: Any) -> Any:
     """Seeds hold texts that are no JSON in such columns, which the servers show as they are."""
     try:
         return json.loads(value) if isinstance(value, str) else value

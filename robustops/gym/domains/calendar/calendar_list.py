@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -12,9 +11,10 @@ from typing import Any
 from robustops.gym.domains.calendar.access import OWNERS, RANKS, READERS, WRITERS, named, reached, role_on, roles_on
 from robustops.gym.domains.calendar.calendars import conference_object, etag
 from robustops.gym.domains.calendar.colors import calendar_colors
-from robustops.gym.domains.calendar.times import read, shown, stored
+from robustops.gym.domains.calendar.times import shown, stored
 from robustops.gym.operations.kind import ToolFailure
 from robustops.gym.operations.records import Records, Row, reading, writing
+from robustops.gym.operations.rows import decoded
 
 _REMINDER_METHODS = ("email", "popup")
 _NOTIFICATION_TYPES = ("eventCreation", "eventChange", "eventCancellation", "eventResponse", "agenda")
@@ -39,16 +39,12 @@ def _entry(db: Records, row: Row) -> dict[str, Any]:
         "hidden": bool(row["hidden"]),
         "selected": bool(row["selected"]),
         "accessRole": role_on(db, row["calendar_id"]),
-        "defaultReminders": _json(row["default_reminders"]),
-        "notificationSettings": _json(row["notification_settings"]),
+        "defaultReminders": decoded(row["default_reminders"]),
+        "notificationSettings": decoded(row["notification_settings"]),
         "primary": bool(row["is_primary"]),
         "deleted": bool(row["deleted"]),
         "conferenceProperties": conference or {"allowedConferenceSolutionTypes": []},
     }
-
-
-def _json(text: str | None) -> Any:
-    return None if text is None else json.loads(text)
 
 
 def token(text: str) -> str:
@@ -69,7 +65,7 @@ def offset_of(page_token: str | None) -> int:
 
 def _since(sync_token: str) -> datetime:
     try:
-        return read(base64.b64decode(sync_token).decode())
+        return datetime.fromisoformat(base64.b64decode(sync_token).decode())
     except (binascii.Error, ValueError):
         raise ToolFailure("Sync token is invalid or expired; a full sync is required") from None
 

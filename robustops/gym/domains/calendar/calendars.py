@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ from robustops.gym.domains.calendar.event_children import delete_events
 from robustops.gym.domains.calendar.times import is_zone, shown
 from robustops.gym.operations.kind import ToolFailure
 from robustops.gym.operations.records import Records, Row, reading, writing
+from robustops.gym.operations.rows import decoded
 
 _COLUMNS = {
     "summary": "summary",
@@ -41,8 +41,9 @@ def etag(row: Row) -> str:
 def conference_object(text: str | None, otherwise: Any) -> dict[str, Any] | None:
     if text is None:
         return None
-    stored = json.loads(text) or {}
-    return {"allowedConferenceSolutionTypes": stored.get("allowedConferenceSolutionTypes", otherwise)}
+    stored = decoded(text)
+    known = stored.get("allowedConferenceSolutionTypes", otherwise) if isinstance(stored, dict) else otherwise
+    return {"allowedConferenceSolutionTypes": known}
 
 
 def _check(arguments: Mapping[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from robustops.gym.domains.calendar.event_children import CHILDREN
 from robustops.gym.domains.calendar.times import event_time, read, shown
 from robustops.gym.operations.records import Records, Row
+from robustops.gym.operations.rows import decoded
 
 Children = dict[str, dict[str, list[Row]]]  # by table, then by event
 
@@ -76,7 +76,7 @@ def _head(row: Row) -> dict[str, Any]:
         "start": event_time(row["start_datetime"], row["start_timezone"]),
         "end": event_time(row["end_datetime"], row["end_timezone"]),
         "endTimeUnspecified": False,
-        "recurrence": _json(row["recurrence"]) or [],
+        "recurrence": decoded(row["recurrence"]) or [],
         "recurringEventId": row["recurring_event_id"],
         "originalStartTime": _original_start(row),
         "transparency": row["transparency"],
@@ -101,24 +101,16 @@ def _tail(row: Row, own: dict[str, list[Row]]) -> dict[str, Any]:
             "overrides": [{"method": item["method"], "minutes": item["minutes"]} for item in own["reminders"]],
             "useDefault": any(item["use_default"] for item in own["reminders"]),
         },
-        "source": _json(row["source"]) or None,
+        "source": decoded(row["source"]) or None,
         "attachments": [
             {"fileUrl": item["file_url"], "title": item["file_url"].rsplit("/", 1)[-1]} for item in own["attachments"]
         ],
         "eventType": row["eventType"],
         "birthdayProperties": {"type": own["birthday_properties"][0]["type"]} if own["birthday_properties"] else None,
-        "focusTimeProperties": _json(row["focusTimeProperties"]),
-        "outOfOfficeProperties": _json(row["outOfOfficeProperties"]),
+        "focusTimeProperties": decoded(row["focusTimeProperties"]),
+        "outOfOfficeProperties": decoded(row["outOfOfficeProperties"]),
         "workingLocationProperties": _place(own["working_location_properties"]),
     }
-
-
-def _json(text: str | None) -> Any:
-    """A text that is no JSON, which only a seed can hold, is shown as it is."""
-    try:
-        return None if text is None else json.loads(text)
-    except ValueError:
-        return text
 
 
 def _flag(value: int | None) -> bool | None:
@@ -164,7 +156,9 @@ def _original_start(row: Row) -> dict[str, Any] | None:
 def _extended(rows: Sequence[Row]) -> dict[str, Any] | None:
     by_scope: dict[str, dict[str, Any]] = {"private": {}, "shared": {}}
     for row in rows:
-        by_scope[row["scope"]] |= _json(row["properties"]) or {}
+        properties = decoded(row["properties"])
+        if row["scope"] in by_scope and isinstance(properties, dict):
+            by_scope[row["scope"]] |= properties
     return {scope: found or None for scope, found in by_scope.items()} if any(by_scope.values()) else None
 
 
@@ -175,7 +169,7 @@ def _conference(rows: Sequence[Row]) -> dict[str, Any] | None:
     solution = {"iconUri": row["solution_icon_uri"], "key": _typed(row["solution_type"]), "name": row["solution_name"]}
     request = {"requestId": row["request_id"], "conferenceSolutionKey": _typed(row["create_solution_type"])}
     request["status"] = {"statusCode": row["status_code"]} if row["status_code"] else None
-    entries = _json(row["entry_points"])
+    entries = decoded(row["entry_points"])
     if not entries and row["meeting_uri"]:
         entries = [{"entryPointType": "video", "uri": row["meeting_uri"]}]
     return {
@@ -199,7 +193,7 @@ def _place(rows: Sequence[Row]) -> dict[str, Any] | None:
     office = {name: row[name] for name in ("buildingId", "deskId", "floorId", "floorSectionId", "label")}
     return {
         "type": row["type"],
-        "homeOffice": _json(row["homeOffice"]),
+        "homeOffice": decoded(row["homeOffice"]),
         "customLocation": {"label": row["customLocationLabel"]} if row["customLocationLabel"] else None,
         "officeLocation": office if row["officeLocationId"] else None,
     }

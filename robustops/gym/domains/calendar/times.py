@@ -41,8 +41,11 @@ def stored(moment: datetime) -> str:
 
 
 def read(text: str) -> datetime:
-    """A time from a row: seeds may write `T` and an offset, the server does not."""
-    return datetime.fromisoformat(text)
+    """A time from a row: seeds may write `T` and an offset, the server does not. Raises ToolFailure for what is none."""
+    try:
+        return datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        raise ToolFailure(f"Internal server error: Couldn't parse datetime string: {text!r}") from None
 
 
 def shown(text: str | None) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from robustops.gym.domains.email.caller import mine, page, reading, touched, writing
 from robustops.gym.operations.kind import ToolFailure
 from robustops.gym.operations.records import Records, Row
+from robustops.gym.operations.rows import decoded
 
 PAGE = 20
 OFF_FOR = timedelta(days=30)
@@ -25,7 +25,7 @@ def _pair(row: Row) -> dict[str, Any]:
         "subjectEmailAddresses": [part.strip() for part in subjects.split(",") if part.strip()],
         "enablementState": row["enablement_state"],
         "disableTime": row["disable_time"],
-        "privateKeyMetadata": [] if metadata is None else json.loads(metadata),
+        "privateKeyMetadata": decoded(metadata) or [],
     }
 
 

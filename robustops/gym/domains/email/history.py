@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from robustops.gym.domains.email.caller import mine, page, reading, touched, wri
 from robustops.gym.domains.email.mailbox import label_id, label_ids, labels_of, now_ms
 from robustops.gym.operations.kind import ToolFailure
 from robustops.gym.operations.records import Records, Row
+from robustops.gym.operations.rows import decoded
 
 PAGE = 100
 WATCHED_MS = 7 * 24 * 3600 * 1000
@@ -50,7 +50,8 @@ def _since(db: Records, start: str) -> list[Row]:
 
 
 def _labels(row: Row) -> list[str]:
-    return json.loads(row["label_ids"] or "[]")  # type: ignore[no-any-return]
+    found = decoded(row["label_ids"])
+    return found if isinstance(found, list) else []
 
 
 def _record(row: Row) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from robustops.gym.domains.email.caller import mine, touched
 from robustops.gym.domains.email.mime import Content
 from robustops.gym.operations.kind import ToolFailure
 from robustops.gym.operations.records import Records, Row
+from robustops.gym.operations.rows import decoded
 
 INBOX, SENT, DRAFT, TRASH, SPAM, UNREAD = "INBOX", "SENT", "DRAFT", "TRASH", "SPAM", "UNREAD"
 _CATEGORIES = tuple(f"CATEGORY_{name}" for name in ("PERSONAL", "SOCIAL", "PROMOTIONS", "UPDATES", "FORUMS"))
@@ -205,9 +205,17 @@ def _count_mail(db: Records, *, messages: int, threads: int) -> None:
 
 def payload_of(message: Row) -> dict[str, Any]:
     """As stored; of a seed's message that has columns only, made up from them."""
-    if message["payload"]:
-        stored: dict[str, Any] = json.loads(message["payload"])
-        return stored
+    stored = decoded(message["payload"])
+    if isinstance(stored, dict):
+        return {
+            "partId": "",
+            "mimeType": "text/plain",
+            "filename": "",
+            "headers": [],
+            "body": {},
+            "parts": [],
+            **stored,
+        }
     names = {"From": "sender", "To": "recipients", "Cc": "cc", "Bcc": "bcc", "Subject": "subject"}
     headers = [{"name": name, "value": message[column]} for name, column in names.items() if message[column]]
     body = message["body"] or ""

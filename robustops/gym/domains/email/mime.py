@@ -168,17 +168,17 @@ def _message(part: Mapping[str, Any], data_of: Mapping[str, str]) -> EmailMessag
             message[name] = value
     if part.get("parts"):
         message["MIME-Version"] = "1.0"
-        message["Content-Type"] = part["mimeType"]
+        message["Content-Type"] = part.get("mimeType") or "multipart/mixed"
         message.set_payload([_message(child, data_of) for child in part["parts"]])
         return message
-    body = part["body"]
+    body = part.get("body") or {}
     data = data_of.get(body.get("attachmentId", ""), body.get("data", ""))
-    main, _, sub = part["mimeType"].partition("/")
-    if main == "text" and not part["filename"]:
+    main, _, sub = (part.get("mimeType") or "text/plain").partition("/")
+    if main == "text" and not part.get("filename"):
         message.set_content(text_of(data), subtype=sub or "plain")
     else:
         message.set_content(
-            decoded(data) or b"", maintype=main, subtype=sub or "octet-stream", filename=part["filename"]
+            decoded(data) or b"", maintype=main, subtype=sub or "octet-stream", filename=part.get("filename")
         )
     return message
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from robustops.gym.domains.email.addresses import check_email, is_own_domain
 from robustops.gym.domains.email.caller import mine, reading, touched, writing
 from robustops.gym.operations.kind import ToolFailure
 from robustops.gym.operations.records import Records, Row
+from robustops.gym.operations.rows import decoded
 
 _TEXTS = {"displayName": "display_name", "replyToAddress": "reply_to_address", "signature": "signature"}
 _OTHERS = {"treatAsAlias": "treat_as_alias", "smtpMsa": "smtp_msa"}
@@ -22,7 +22,7 @@ def _object(row: Row) -> dict[str, Any]:
         **{name: row[column] for name, column in _TEXTS.items()},
         **{name: bool(row[column]) for name, column in (("isPrimary", "is_primary"), ("isDefault", "is_default"))},
         "treatAsAlias": bool(row["treat_as_alias"]),
-        "smtpMsa": None if row["smtp_msa"] is None else json.loads(row["smtp_msa"]),
+        "smtpMsa": decoded(row["smtp_msa"]),
         "verificationStatus": row["verification_status"],
     }
 
