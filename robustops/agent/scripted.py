@@ -89,10 +89,10 @@ def _read(step: Step, bound: Bindings, reads: Mapping[str, Step]) -> Generator[T
         row = _picked(rows, step.pick, bound)
         if row is not None:
             return row
-        source = next((leaf.step for leaf in leaves(step.arguments.values()) if isinstance(leaf, Ref)), None)
-        if not rows or source not in reads:
+        names = [leaf.step for leaf in leaves(step.arguments.values()) if isinstance(leaf, Ref)]
+        if not rows or not names or names[0] not in reads:
             break
-        bound[source] = yield from _read(reads[source], bound, reads)
+        bound[names[0]] = yield from _read(reads[names[0]], bound, reads)
     raise _GivenUp
 
 
