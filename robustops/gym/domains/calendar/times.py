@@ -41,7 +41,7 @@ def stored(moment: datetime) -> str:
 
 
 def read(text: str) -> datetime:
-    """A time from a row: seeds may write `T` and an offset, the server does not. Raises ToolFailure for what is none."""
+    """A time from a row: seeds may write `T` and an offset, the server does not. Raises ToolFailure for any other."""
     try:
         return datetime.fromisoformat(text)
     except (TypeError, ValueError):

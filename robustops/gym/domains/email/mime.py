@@ -168,7 +168,8 @@ def _message(part: Mapping[str, Any], data_of: Mapping[str, str]) -> EmailMessag
             message[name] = value
     if part.get("parts"):
         message["MIME-Version"] = "1.0"
-        message["Content-Type"] = part.get("mimeType") or "multipart/mixed"
+        kind = part.get("mimeType") or ""
+        message["Content-Type"] = kind if kind.startswith("multipart/") else "multipart/mixed"
         message.set_payload([_message(child, data_of) for child in part["parts"]])
         return message
     body = part.get("body") or {}
