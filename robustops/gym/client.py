@@ -133,8 +133,11 @@ class HttpGym:
 
     async def _clean_up_forever(self, ledger: Ledger) -> None:
         while True:
-            if num_deleted := await self.clean_up():
-                logger.info("%d databases of processes that were killed are deleted", num_deleted)
+            try:
+                if num_deleted := await self.clean_up():
+                    logger.info("%d databases of processes that were killed are deleted", num_deleted)
+            except OSError as error:
+                logger.warning("databases of killed processes cannot be looked for: %s", error)
             await asyncio.sleep(ledger.ttl_s / 4)
 
     async def _delete_left(self, known: Mapping[str, str], url: str, database_id: str) -> bool:

@@ -28,7 +28,10 @@ class LeftBehind:
 
 
 class Ledger:
-    """`folder` is made when the first database is. `ttl_s`: more than the longest session lasts."""
+    """`folder` is made when the first database is. `ttl_s`: more than the longest session lasts.
+
+    A disk that cannot be written to costs the ledger and no episode; it is said once.
+    """
 
     def __init__(self, folder: Path, *, ttl_s: float) -> None:
         self.ttl_s = ttl_s
@@ -36,6 +39,7 @@ class Ledger:
         self._path = folder / f"{os.getpid()}-{uuid.uuid4().hex}.jsonl"
         self._file: IO[str] | None = None
         self._open: set[tuple[str, str]] = set()
+        self._is_lost = False
 
     def made(self, url: str, database_id: str) -> None:
         self._open.add((url, database_id))
@@ -44,9 +48,6 @@ class Ledger:
     def deleted(self, url: str, database_id: str) -> None:
         self._open.discard((url, database_id))
         self._write("deleted", url, database_id)
-        if not self._open and self._file is not None:
-            self._file.seek(0)
-            self._file.truncate()
 
     def left_behind(self) -> tuple[LeftBehind, ...]:
         """Of every other process that has been silent for longer than the time to live."""
@@ -63,11 +64,19 @@ class Ledger:
                 self._path.unlink(missing_ok=True)
 
     def _write(self, what: str, url: str, database_id: str) -> None:
-        if self._file is None:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._file = self._path.open("a", encoding="utf-8")
-        self._file.write(json.dumps([what, url, database_id]) + "\n")
-        self._file.flush()
+        if self._is_lost:
+            return
+        try:
+            if self._file is None:
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._file = self._path.open("a", encoding="utf-8")
+            self._file.write(json.dumps([what, url, database_id]) + "\n")
+            self._file.flush()
+            if not self._open:
+                self._file.truncate(0)
+        except OSError as error:
+            self._is_lost = True
+            logger.warning("no ledger of databases (%s): if this process is killed, its databases stay", error)
 
 
 def _modified(path: Path) -> float:

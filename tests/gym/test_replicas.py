@@ -314,3 +314,12 @@ async def test_at_most_four_seeds_are_in_flight_on_one_server(tmp_path):
             fake.release.set()
             await asyncio.gather(*running)
         assert fake.routes().count("/api/seed-database") == 9
+
+
+async def test_a_disk_that_cannot_be_written_to_costs_the_ledger_and_no_episode(tmp_path, caplog):
+    (tmp_path / "file").write_text("a file where a folder should be")
+    async with container() as fake, http_gym(ledger=Ledger(tmp_path / "file" / "x", ttl_s=100.0)) as gym:
+        for _ in range(3):
+            async with gym.open(task(tmp_path, fake.url)) as session:
+                assert not (await session.call("names", {})).is_error
+    assert caplog.text.count("no ledger of databases") == 1
