@@ -51,7 +51,8 @@ def parse_domain(
     """All arguments but `kinds` are YAML texts.
 
     `header`: name, servers, caller, enums, the ways of the server, and what holds for all tools that say nothing else:
-    `param_docs`, descriptions of parameters by name, and `schema`, further words of input schemas. `tool_files`: the
+    `param_docs`, descriptions of parameters by name, and `schema`, further words of input schemas; `reply_schemas`
+    where the server advertises schemas of replies. `tool_files`: the
     tools, in the server's order. `shape_files`: JSON schemas by name, for parameters that are objects or lists.
     """
     shapes: dict[str, Any] = {}
@@ -63,13 +64,15 @@ def parse_domain(
     for text in table_files:
         tables |= {name: _table(name, entry, enums) for name, entry in _read(text).items()}
     common = {"docs": data.pop("param_docs", {}), "schema": data.pop("schema", {})}
+    shows_replies = data.pop("reply_schemas", False)
     tools: dict[str, Tool] = {}
     for text in tool_files:
         for name, entry in _read(text).items():
             if name in tools:
                 raise ValueError(f"tool {name}: declared twice")
             entry = {**common, **entry, "docs": {**common["docs"], **entry.get("docs", {})}}
-            tools[name] = _tool(name, entry, tables, kinds, shapes)
+            tool = _tool(name, entry, tables, kinds, shapes)
+            tools[name] = replace(tool, output_schema=kinds[tool.does].output(tool)) if shows_replies else tool
     caller = Caller(**data.pop("caller"))
     lists: dict[str, Any] = {"servers": tuple(data.pop("servers")), "after_seed": tuple(data.pop("after_seed", ()))}
     return Domain(**data, **lists, caller=caller, tables=tables, tools=tools)
@@ -138,7 +141,7 @@ def _tool(
             raise ValueError(f"tool {name}: reply column {column!r} is not in table {table.name}")
     if does not in kinds:
         raise ValueError(f"tool {name}: does {does!r}, expected one of {', '.join(kinds)}")
-    bare = Tool(
+    return Tool(
         name=name,
         does=does,
         doc=doc,
@@ -149,4 +152,3 @@ def _tool(
         schema_extras=entry.pop("schema", {}),
         options=entry,
     )
-    return replace(bare, output_schema=kinds[does].output(bare))

@@ -20,12 +20,16 @@ def name(request):
 
 
 @pytest.fixture
-def advertised(name, shared):
+def snapshot(name, shared):
     path = shared / "eog" / "tools" / f"{name}.json"
     if not path.is_file():
         pytest.skip(f"{path.name}: the schemas of this server are not beside the checkout")
-    tools = json.loads(path.read_text())["tools"]
-    return {tool["name"]: {"description": tool["description"], **tool["inputSchema"]} for tool in tools}
+    return json.loads(path.read_text())["tools"]
+
+
+@pytest.fixture
+def advertised(snapshot):
+    return {tool["name"]: {"description": tool["description"], **tool["inputSchema"]} for tool in snapshot}
 
 
 def outline(schema, words):
@@ -73,6 +77,11 @@ def test_parameters_have_the_advertised_order_bounds_formats_and_defaults(name, 
     assert {tool: list(schema["properties"]) for tool, schema in ours.items()} == {
         tool: list(schema.get("properties", ())) for tool, schema in theirs.items()
     }
+
+
+def test_schemas_of_replies_are_advertised_where_the_server_does_so(name, snapshot):
+    ours = {tool.name for tool in load_domain(name).tools.values() if tool.output_schema is not None}
+    assert ours == {tool["name"] for tool in snapshot if tool.get("outputSchema") is not None}
 
 
 def test_every_description_is_our_own(name, advertised):

@@ -34,4 +34,4 @@ def _add_user(domain: Domain, tool: Tool) -> Operation:
     return run
 
 
-ADD_USER = Kind(compile=_add_user, output=CREATE.output, is_write=True, place="body")
+ADD_USER = Kind(compile=_add_user, is_write=True, place="body")

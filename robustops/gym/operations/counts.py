@@ -30,8 +30,4 @@ def _counts(domain: Domain, tool: Tool) -> Operation:
     return run
 
 
-def _output(_tool: Tool) -> dict[str, Any]:
-    return {"type": "object", "additionalProperties": {"type": "integer"}}
-
-
-COUNTS = Kind(compile=_counts, output=_output)
+COUNTS = Kind(compile=_counts)

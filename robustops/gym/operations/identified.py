@@ -55,4 +55,4 @@ def _update_by(domain: Domain, tool: Tool) -> Operation:
     return run
 
 
-UPDATE_BY = Kind(compile=_update_by, output=UPDATE.output, is_write=True, place="body")
+UPDATE_BY = Kind(compile=_update_by, is_write=True, place="body")

@@ -47,10 +47,10 @@ Operation = Callable[[Call, Mapping[str, Any]], Any]
 class Kind:
     """One word of the declaration language. `place` heads the location in argument reports.
 
-    `output`: the schema of the reply, or None where the server advertises none.
+    `output`: the schema of the reply, where the server advertises those.
     """
 
     compile: Callable[[Domain, Tool], Operation]
-    output: Callable[[Tool], dict[str, Any] | None]
+    output: Callable[[Tool], dict[str, Any] | None] = lambda _tool: None
     is_write: bool = False
     place: Literal["query", "body"] = "query"

@@ -10,7 +10,7 @@ from robustops.gym.hashing import quoted
 from robustops.gym.operations.checks import require_one_of
 from robustops.gym.operations.filters import Filters
 from robustops.gym.operations.kind import Call, Kind, Operation, ToolFailure
-from robustops.gym.operations.rows import RowShape, row_schema
+from robustops.gym.operations.rows import RowShape
 
 
 def _remove(domain: Domain, tool: Tool) -> Operation:
@@ -40,13 +40,4 @@ def _remove(domain: Domain, tool: Tool) -> Operation:
     return run
 
 
-def _output(tool: Tool) -> dict[str, Any]:
-    rows = row_schema(tool.table, tool.reply, tool.labels)
-    if "wrap" not in tool.options:
-        return rows
-    properties: dict[str, Any] = {tool.options["count_as"]: {"type": "integer"}}
-    properties |= {tool.options["wrap"]: {"type": "array", "items": rows}, "message": {"type": "string"}}
-    return {"type": "object", "properties": properties}
-
-
-REMOVE = Kind(compile=_remove, output=_output, is_write=True, place="query")
+REMOVE = Kind(compile=_remove, is_write=True, place="query")

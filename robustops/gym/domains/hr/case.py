@@ -9,7 +9,6 @@ from typing import Any
 from robustops.gym.domain import Domain, Tool
 from robustops.gym.operations.filters import Filters
 from robustops.gym.operations.kind import Call, Kind, Operation, ToolFailure
-from robustops.gym.operations.reads import LIST
 from robustops.gym.operations.rows import RowShape
 from robustops.gym.operations.writes import UPDATE
 
@@ -44,5 +43,5 @@ def _to_approve(domain: Domain, tool: Tool) -> Operation:
     return run
 
 
-UPDATE_CASE = Kind(compile=_update_case, output=UPDATE.output, is_write=True, place="body")
-TO_APPROVE = Kind(compile=_to_approve, output=LIST.output)
+UPDATE_CASE = Kind(compile=_update_case, is_write=True, place="body")
+TO_APPROVE = Kind(compile=_to_approve)

@@ -43,9 +43,5 @@ def _average(domain: Domain, tool: Tool) -> Operation:
     return run
 
 
-def _average_output(_tool: Tool) -> dict[str, Any]:
-    return {"type": "object", "properties": {"average": {"type": "number"}}}
-
-
-REMOVE_LINKS = Kind(compile=_remove_links, output=DELETE.output, is_write=True, place="query")
-AVERAGE = Kind(compile=_average, output=_average_output)
+REMOVE_LINKS = Kind(compile=_remove_links, is_write=True, place="query")
+AVERAGE = Kind(compile=_average)

@@ -9,7 +9,7 @@ from robustops.gym.domain import Domain, Tool
 from robustops.gym.hashing import quoted
 from robustops.gym.operations.filters import Filters
 from robustops.gym.operations.kind import Call, Kind, Operation
-from robustops.gym.operations.rows import RowShape, rows_schema
+from robustops.gym.operations.rows import RowShape
 
 LIMIT, OFFSET = 50, 0
 
@@ -33,9 +33,4 @@ def _page(domain: Domain, tool: Tool) -> Operation:
     return run
 
 
-def _output(tool: Tool) -> dict[str, Any]:
-    counts = {name: {"type": "integer"} for name in ("total_count", "returned_count", "limit", "offset")}
-    return {"type": "object", "properties": {"users": rows_schema(tool.table, tool.reply), **counts}}
-
-
-PAGE = Kind(compile=_page, output=_output)
+PAGE = Kind(compile=_page)

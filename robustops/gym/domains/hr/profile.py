@@ -11,7 +11,7 @@ from robustops.gym.operations.filters import Filters
 from robustops.gym.operations.identified import UPDATE_BY, identified_key
 from robustops.gym.operations.kind import Call, Kind, Operation, ToolFailure
 from robustops.gym.operations.reads import LIST
-from robustops.gym.operations.rows import RowShape, row_schema
+from robustops.gym.operations.rows import RowShape
 from robustops.gym.operations.writes import CREATE, select_by_key
 
 TAX_INPUT = re.compile(r"\d{3}")
@@ -116,13 +116,8 @@ def _list_profiles(domain: Domain, tool: Tool) -> Operation:
     return run
 
 
-def _many_output(tool: Tool) -> dict[str, Any]:
-    gone = {"type": "array", "items": row_schema(tool.table, tool.reply)}
-    return {"type": "object", "properties": {"count": {"type": "integer"}, "offboarded_profiles": gone}}
-
-
-ONBOARD = Kind(compile=_onboard, output=CREATE.output, is_write=True, place="body")
-UPDATE_PROFILE = Kind(compile=_update_profile, output=CREATE.output, is_write=True, place="body")
-OFFBOARD = Kind(compile=_offboard, output=CREATE.output, is_write=True, place="body")
-OFFBOARD_ALL = Kind(compile=_offboard_all, output=_many_output, is_write=True, place="body")
-LIST_PROFILES = Kind(compile=_list_profiles, output=LIST.output)
+ONBOARD = Kind(compile=_onboard, is_write=True, place="body")
+UPDATE_PROFILE = Kind(compile=_update_profile, is_write=True, place="body")
+OFFBOARD = Kind(compile=_offboard, is_write=True, place="body")
+OFFBOARD_ALL = Kind(compile=_offboard_all, is_write=True, place="body")
+LIST_PROFILES = Kind(compile=_list_profiles)

@@ -9,7 +9,7 @@ from robustops.gym.domain import Domain, Tool
 from robustops.gym.operations.checks import scoped
 from robustops.gym.operations.kind import Call, Kind, Operation, ToolFailure
 from robustops.gym.operations.rows import RowShape
-from robustops.gym.operations.writes import CREATE, select_by_key
+from robustops.gym.operations.writes import select_by_key
 
 
 def _retire(domain: Domain, tool: Tool) -> Operation:
@@ -32,4 +32,4 @@ def _retire(domain: Domain, tool: Tool) -> Operation:
     return run
 
 
-RETIRE = Kind(compile=_retire, output=CREATE.output, is_write=True, place="body")
+RETIRE = Kind(compile=_retire, is_write=True, place="body")

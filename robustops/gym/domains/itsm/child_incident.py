@@ -9,7 +9,6 @@ from typing import Any
 from robustops.gym.domain import Domain, Param, Tool
 from robustops.gym.operations.checks import has_row
 from robustops.gym.operations.kind import Call, Kind, Operation, ToolFailure
-from robustops.gym.operations.rows import rows_schema
 from robustops.gym.operations.writes import CREATE, UPDATE
 
 
@@ -61,8 +60,6 @@ def _update_child(domain: Domain, tool: Tool) -> Operation:
     return run
 
 
-ADD_CHILD = Kind(compile=_add_child, output=CREATE.output, is_write=True, place="body")
-ADD_CHILDREN = Kind(
-    compile=_add_children, output=lambda tool: rows_schema(tool.table, tool.reply), is_write=True, place="body"
-)
-UPDATE_CHILD = Kind(compile=_update_child, output=UPDATE.output, is_write=True, place="body")
+ADD_CHILD = Kind(compile=_add_child, is_write=True, place="body")
+ADD_CHILDREN = Kind(compile=_add_children, is_write=True, place="body")
+UPDATE_CHILD = Kind(compile=_update_child, is_write=True, place="body")

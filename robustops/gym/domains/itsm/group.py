@@ -27,4 +27,4 @@ def _add_group(domain: Domain, tool: Tool) -> Operation:
     return run
 
 
-ADD_GROUP = Kind(compile=_add_group, output=CREATE.output, is_write=True, place="body")
+ADD_GROUP = Kind(compile=_add_group, is_write=True, place="body")

@@ -87,12 +87,8 @@ def _breached_by_stage(_domain: Domain, tool: Tool) -> Operation:
     return run
 
 
-def _output(_tool: Tool) -> dict[str, Any]:
-    return {"type": "object"}
-
-
-METRIC = Kind(compile=_metric, output=_output)
-COUNT_FOR = Kind(compile=_count_for, output=_output)
-COUNT_BY_INCIDENT = Kind(compile=_count_by_incident, output=_output)
-AVERAGE_BY_INCIDENT = Kind(compile=_average_by_incident, output=_output)
-BREACHED_BY_STAGE = Kind(compile=_breached_by_stage, output=_output)
+METRIC = Kind(compile=_metric)
+COUNT_FOR = Kind(compile=_count_for)
+COUNT_BY_INCIDENT = Kind(compile=_count_by_incident)
+AVERAGE_BY_INCIDENT = Kind(compile=_average_by_incident)
+BREACHED_BY_STAGE = Kind(compile=_breached_by_stage)

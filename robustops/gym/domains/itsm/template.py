@@ -59,5 +59,5 @@ def _require_offering_of_service(call: Call, offering: str | None, service: str 
         raise ToolFailure("service_offering does not belong to service")
 
 
-CREATE_TEMPLATE = Kind(compile=_create_template, output=CREATE.output, is_write=True, place="body")
-UPDATE_TEMPLATE = Kind(compile=_update_template, output=UPDATE.output, is_write=True, place="body")
+CREATE_TEMPLATE = Kind(compile=_create_template, is_write=True, place="body")
+UPDATE_TEMPLATE = Kind(compile=_update_template, is_write=True, place="body")
