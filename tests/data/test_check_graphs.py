@@ -115,6 +115,22 @@ def test_another_row_of_the_same_table_is_no_prerequisite():
     assert edges(CREATED.replace("Launch", "Party"), GRANTED) == []
 
 
+def test_of_several_checks_of_one_row_only_the_one_that_asks_for_least_is_a_prerequisite():
+    stricter = f"{CREATED} AND time_zone = 'UTC'"
+    assert edges(stricter, GRANTED) == [(0, 1)], "alone, it is all that is known of the row"
+    assert edges(stricter, CREATED, GRANTED) == [(1, 2)]
+
+
+def test_of_several_checks_that_each_ask_for_something_else_none_is_known_to_be_a_prerequisite():
+    assert edges(f"{CREATED} AND time_zone = 'UTC'", f"{CREATED} AND location = 'Oslo'", GRANTED) == []
+
+
+def test_a_flag_that_many_rows_share_names_no_row():
+    flagged = "SELECT COUNT(*) FROM calendars WHERE active = 1"
+    through = "SELECT COUNT(*) FROM acls WHERE calendar_id IN (SELECT calendar_id FROM calendars WHERE active = 1)"
+    assert edges(flagged, through) == []
+
+
 def test_a_condition_that_cannot_be_read_makes_its_check_no_parent():
     assert edges(f"{CREATED} AND time_zone <> 'UTC'", GRANTED) == []
 

@@ -41,18 +41,39 @@ class _Read:
 
 
 def rule_edges(source: GraphSource) -> list[Edge]:
-    """In the order of the checks, at most one for each pair."""
+    """In the order of the checks, at most one for each pair.
+
+    Where several checks speak of one parent row, only the one whose conditions all the others contain is known to be
+    a prerequisite; without such a one, none is.
+    """
     found = [_Read(check=check, statement=s) for check in source.checks if (s := read(check.query)) is not None]
     wanted = [item for item in found if asks_for_something(item.check.comparison, item.check.expected)]
     edges = []
-    for parent in wanted:
-        for child in wanted:
+    for child in wanted:
+        candidates: dict[str, list[tuple[_Read, Edge]]] = {}
+        for parent in wanted:
             if parent.check.index == child.check.index or parent.statement.num_unread:
                 continue
             edge = next(_edges(parent, child, source), None)
             if edge is not None:
-                edges.append(edge)
-    return edges
+                candidates.setdefault(parent.statement.main.table, []).append((parent, edge))
+        edges += [edge for rivals in candidates.values() for edge in _weakest(rivals)]
+    return sorted(edges, key=lambda edge: (edge.parent, edge.child))
+
+
+def _weakest(rivals: list[tuple[_Read, Edge]]) -> list[Edge]:
+    """The edge from the check that asks for least, if it is one."""
+    conditions = [_conditions(parent.statement) for parent, _ in rivals]
+    least = [
+        edge for (_, edge), own in zip(rivals, conditions, strict=True) if all(own <= other for other in conditions)
+    ]
+    return least[:1]
+
+
+def _conditions(statement: Statement) -> frozenset[tuple[str, str, str]]:
+    return frozenset(
+        (rows.table, item.column, item.value) for rows in (statement.main, *statement.through) for item in rows.where
+    )
 
 
 def asks_for_something(comparison: str, expected: Any) -> bool:
@@ -80,12 +101,16 @@ def _edges(parent: _Read, child: _Read, source: GraphSource) -> Iterator[Edge]:
 
 
 def _names_the_same(through: Rows, rows: Rows, source: GraphSource) -> bool:
-    """One's conditions contain the other's, and neither is a key: a row whose key is known was there before."""
+    """One's conditions contain the other's, and they single a row out by something else than its key.
+
+    A row whose key is known was there before; a lone number is a flag that many rows share.
+    """
     info = source.schema.get(rows.table)
-    columns = {item.column for item in through.where | rows.where}
-    if not through.where or (info is not None and info.key in columns):
+    shared = through.where & rows.where
+    if info is not None and any(item.column == info.key for item in through.where | rows.where):
         return False
-    return through.where <= rows.where or rows.where <= through.where
+    is_telling = len(shared) > 1 or any(not item.value.lstrip("-").replace(".", "").isdigit() for item in shared)
+    return is_telling and (through.where <= rows.where or rows.where <= through.where)
 
 
 def _shared_key(rows: Rows, other: Rows, source: GraphSource) -> Iterator[Equal]:

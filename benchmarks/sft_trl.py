@@ -1,0 +1,106 @@
+"""B5: masked SFT against TRL's SFTTrainer, padded and packed. Run: python benchmarks/sft_trl.py [--trl-python PATH]
+
+Same model folder (tiny-base), same demonstrations (256 of about 574 tokens, 16% supervised), batch 8, bf16, one thread.
+Each side runs in a process of its own; the sides take turns, so that both meet the same load. TRL gets an environment
+of its own, since its pins need not be ours; it is made on first use, outside the checkout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from table import append_row
+
+HERE = Path(__file__).resolve().parent
+MODEL = HERE.parent / "robustops" / "assets" / "models" / "tiny-base"
+REQUIREMENTS = ("trl==1.16.0", "torch==2.13.0", "datasets")
+OURS, THEIRS = HERE / "trl" / "ours.py", HERE / "trl" / "theirs.py"
+TARGETS = {"padded": 1.6, "packed": 5.0}  # docs/performance: at least so many times as fast
+
+
+def environment(chosen: Path | None) -> Path:
+    """A Python with TRL."""
+    if chosen is not None:
+        return chosen
+    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "robustops" / "trl-1.16"
+    python = folder / "bin" / "python"
+    if not python.is_file():
+        print(f"making an environment with TRL in {folder}", flush=True)
+        uv = (sys.executable, "-m", "uv")
+        subprocess.run([*uv, "venv", "-q", "--python", "3.11", str(folder)], check=True)
+        subprocess.run([*uv, "pip", "install", "-q", "--python", str(python), *REQUIREMENTS], check=True)
+    return python
+
+
+def measure(python: Path | str, script: Path, *arguments: str) -> dict[str, float]:
+    command = [str(python), str(script), "--model", str(MODEL), *arguments]
+    quiet = {
+        **os.environ,
+        "OMP_NUM_THREADS": "1",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        "TRANSFORMERS_VERBOSITY": "error",
+    }
+    done = subprocess.run(command, env=quiet, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{script.name} failed:\n{done.stderr[-2000:]}")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def version_of(python: Path, package: str) -> str:
+    code = f"import importlib.metadata as m; print(m.version({package!r}))"
+    return subprocess.run([str(python), "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def compare(python: Path, kind: str, num: int, rounds: int) -> dict[str, object]:
+    """`kind`: how TRL is asked to batch; ours is always its default."""
+    packing = ("--packing",) if kind == "packed" else ()
+    ours, theirs = [], []
+    for _ in range(rounds):
+        ours.append(measure(sys.executable, OURS, "--num", str(num))["tokens_per_s"])
+        theirs.append(measure(python, THEIRS, "--num", str(num), *packing)["tokens_per_s"])
+        print(f"{kind}: {ours[-1]:.0f} against {theirs[-1]:.0f} tokens/s", flush=True)
+    ratios = sorted(a / b for a, b in zip(ours, theirs, strict=True))
+    counted = ("--num", "16", "--bytes")
+    our_bytes, their_bytes = measure(sys.executable, OURS, *counted), measure(python, THEIRS, *counted, *packing)
+    return append_row(
+        f"B5 SFT against TRL, {kind}",
+        {
+            "robustops_tokens_per_s": round(statistics.median(ours)),
+            "trl_tokens_per_s": round(statistics.median(theirs)),
+            "ratio": round(statistics.median(ratios), 2),
+            "ratio_range": [round(ratios[0], 2), round(ratios[-1], 2)],
+            "target": TARGETS[kind],
+            "bytes_per_token_share": round(our_bytes["bytes_per_token"] / their_bytes["bytes_per_token"], 2),
+            "largest_tensor_share": round(our_bytes["largest_tensor"] / their_bytes["largest_tensor"], 3),
+            "num_sequences": num,
+            "rounds": rounds,
+            "trl": version_of(python, "trl"),
+            "trl_transformers": version_of(python, "transformers"),
+        },
+        packages=("torch", "transformers"),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--trl-python", type=Path, help="a Python that has TRL (default: one is made in the user's cache)"
+    )
+    parser.add_argument("--num", type=int, default=256, help="demonstrations (default 256)")
+    parser.add_argument("--packed-num", type=int, default=160, help="demonstrations of the packed runs (default 160)")
+    parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds (default 3)")
+    options = parser.parse_args()
+    python = environment(options.trl_python)
+    for kind, num in (("padded", options.num), ("packed", options.packed_num)):
+        row = compare(python, kind, num, options.rounds)
+        print("\n".join(f"{key:26} {value}" for key, value in row.items()), end="\n\n")
+
+
+if __name__ == "__main__":
+    main()
