@@ -7,7 +7,6 @@ whatever ended it, cancellation included. One `HttpGym` belongs to one event loo
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -23,7 +22,7 @@ from robustops.gym.remote import RemoteServer
 from robustops.gym.remote_session import HttpSession
 from robustops.gym.remote_state import Partner
 from robustops.gym.replicas import Replicas
-from robustops.gym.seed_texts import SeedTexts
+from robustops.gym.seed_texts import SeedText, SeedTexts
 from robustops.gym.session import Session
 from robustops.gym.transport import Pool, Timeouts, Traffic, context_headers
 
@@ -71,26 +70,35 @@ class HttpGym:
             self._janitor = asyncio.create_task(self._clean_up_forever(self._ledger))
         pools = [self._replicas(server.name, server.url) for server in task.servers]
         seeds = [self._seeds.read(Path(task.seed_root), server.seed_file) for server in task.servers]
-        for is_last in (attempt + 1 == max(map(len, pools), default=1) for attempt in itertools.count()):
+        session = await self._started(task, pools, seeds)
+        try:
+            yield session
+        finally:
+            await self._end(session, pools)
+
+    async def _started(self, task: Task, pools: Sequence[Replicas], seeds: Sequence[SeedText]) -> HttpSession:
+        """Try one replica after another; the last one's failure is raised."""
+        num_attempts = max(map(len, pools), default=1)
+        for attempt in range(1, num_attempts + 1):
             partners = [self._partner(server, pool) for server, pool in zip(task.servers, pools, strict=True)]
             session = HttpSession(task.tools, partners)
             try:
-                try:
-                    await session.start(seeds)
-                except (GymTimeout, GymUnavailable) as error:
-                    for pool, partner in zip(pools, partners, strict=True):
-                        if partner.has_failed:
-                            pool.failed(partner.server)
-                    if is_last:
-                        raise
-                    logger.warning("task %s is opened again on another replica: %s", task.task_id, error)
-                    continue
-                yield session
-                return
-            finally:
-                await to_its_end(session.close())
-                for pool, partner in zip(pools, partners, strict=True):
-                    pool.give_back(partner.server)
+                await session.start(seeds)
+            except BaseException as error:
+                await self._end(session, pools)
+                if attempt == num_attempts or not isinstance(error, GymTimeout | GymUnavailable):
+                    raise
+                logger.warning("task %s is opened again on another replica: %s", task.task_id, error)
+            else:
+                return session
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _end(self, session: HttpSession, pools: Sequence[Replicas]) -> None:
+        await to_its_end(session.close())
+        for pool, partner in zip(pools, session.partners, strict=True):
+            pool.give_back(partner.server)
+            if partner.has_failed:
+                pool.failed(partner.server)
 
     async def catalogue(self, domain: str) -> Sequence[ToolSchema]:
         if domain not in BY_DOMAIN:

@@ -29,22 +29,22 @@ class HttpSession:
     def __init__(self, selected: Sequence[str], partners: Sequence[Partner]) -> None:
         self.tools: tuple[ToolSchema, ...] = ()
         self._selected = frozenset(selected)
-        self._partners = tuple(partners)
+        self.partners = tuple(partners)
         self._states = {partner.server.name: RemoteState(partner) for partner in partners}
         self._route: dict[str, Partner] = {}
         self._num_writes = 0
 
     async def start(self, seeds: Sequence[SeedText]) -> None:
         """Shake hands, then seed all servers at once. Raises SeedError, GymError."""
-        advertised = await asyncio.gather(*(partner.tools() for partner in self._partners))
+        advertised = await asyncio.gather(*(partner.tools() for partner in self.partners))
         merged: dict[str, ToolSchema] = {}
-        for partner, tools in zip(self._partners, advertised, strict=True):
+        for partner, tools in zip(self.partners, advertised, strict=True):
             for tool in tools:
                 if tool.name not in merged:
                     merged[tool.name] = tool
                     self._route[tool.name] = partner
         self.tools = tuple(tool for tool in merged.values() if not self._selected or tool.name in self._selected)
-        seeding = (self._seed(partner, seed) for partner, seed in zip(self._partners, seeds, strict=True))
+        seeding = (self._seed(partner, seed) for partner, seed in zip(self.partners, seeds, strict=True))
         # Gathered with exceptions as values: no seed may still be on its way when the session closes.
         for outcome in await asyncio.gather(*seeding, return_exceptions=True):
             if outcome is not None:
@@ -70,10 +70,10 @@ class HttpSession:
 
     async def query(self, sql: str, gym: str | None = None) -> Any:
         """The sql-runner's reply; a refusal is `{"detail": message}`. Without `gym`, the first server's database."""
-        for partner in self._partners:
+        for partner in self.partners:
             if not gym or partner.server.name == gym:
                 return await partner.query(sql)
-        names = ", ".join(partner.server.name for partner in self._partners)
+        names = ", ".join(partner.server.name for partner in self.partners)
         raise ValueError(f"gym {gym!r}: not in this session, expected one of {names}")
 
     async def state_hash(self) -> str:
@@ -84,7 +84,7 @@ class HttpSession:
     @property
     def volatile(self) -> frozenset[str]:
         """Columns that differ when a call is repeated: those of the servers whose clocks are their own."""
-        servers = [partner.server for partner in self._partners if not partner.server.is_extended]
+        servers = [partner.server for partner in self.partners if not partner.server.is_extended]
         return frozenset().union(*(volatile_columns(server.name) for server in servers))
 
     async def masked_hash(self) -> str:
@@ -95,7 +95,7 @@ class HttpSession:
     async def snapshot(self) -> bytes:
         """Every server's contents, and the virtual clock where there is one."""
         servers = await asyncio.gather(*(state.take() for state in self._states.values()))
-        has_clock = any(partner.server.is_extended for partner in self._partners)
+        has_clock = any(partner.server.is_extended for partner in self.partners)
         return pack(Snapshot(num_writes=self._num_writes if has_clock else None, servers=tuple(servers)))
 
     async def restore(self, snapshot: bytes) -> None:
@@ -111,7 +111,7 @@ class HttpSession:
 
     async def close(self) -> None:
         """Delete every database this session made. A server that fails to is logged: the episode is over anyway."""
-        await asyncio.gather(*(self._delete(partner, name) for partner in self._partners for name in partner.made))
+        await asyncio.gather(*(self._delete(partner, name) for partner in self.partners for name in partner.made))
 
     async def _seed(self, partner: Partner, seed: SeedText) -> None:
         partner.database_id = await partner.seed(seed)

@@ -7,6 +7,7 @@ Knows no session and no database.
 from __future__ import annotations
 
 import asyncio
+import io
 import itertools
 import json
 from collections.abc import Mapping
@@ -24,6 +25,7 @@ _BUSY = frozenset({408, 425, 429})
 _PASSING = frozenset({429, 502, 503})
 # Uvicorn drops idle connections after 5 s; a pool that keeps them longer sends requests into closed ones.
 KEEPALIVE_S = 4.0
+LARGE_BYTES = 2**20
 _SHOWN_BODY_CHARS = 300
 UNSENT_ATTEMPTS = 3  # of a request that no server saw: it may just be starting again
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -136,11 +138,12 @@ class Pool:
 
     async def _once(self, method: str, url: str, data: bytes | None, headers: Mapping[str, str]) -> Answer:
         sent = {"Content-Type": "application/json", **self._own_headers, **headers}
-        async with self._client().request(method, url, data=data, headers=sent, allow_redirects=False) as response:
+        body = streamed(data) if data is not None else None
+        async with self._client().request(method, url, data=body, headers=sent, allow_redirects=False) as response:
             content = await response.read()
             is_bytes = response.content_type == "application/octet-stream"
-            body = content if is_bytes else _parsed(content)
-            return Answer(status=response.status, body=body, headers=response.headers)
+            parsed = content if is_bytes else _parsed(content)
+            return Answer(status=response.status, body=parsed, headers=response.headers)
 
     async def close(self) -> None:
         if self._http is not None:
@@ -153,6 +156,11 @@ class Pool:
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._connect_s)
             self._http = aiohttp.ClientSession(connector=connector, timeout=timeout)
         return self._http
+
+
+def streamed(content: bytes) -> bytes | io.BytesIO:
+    """A stream of what is large: aiohttp would write bytes in one go and hold the event loop meanwhile."""
+    return io.BytesIO(content) if len(content) > LARGE_BYTES else content
 
 
 def _never_left(error: aiohttp.ClientError) -> bool:

@@ -20,7 +20,7 @@ from aiohttp import web
 from robustops.core.errors import ConfigError, GymError
 from robustops.gym.guard import guard
 from robustops.gym.runtime.container import Container
-from robustops.gym.transport import KEEPALIVE_S
+from robustops.gym.transport import KEEPALIVE_S, streamed
 from robustops.gym.wire import DATABASE_HEADER
 
 logger = logging.getLogger(__name__)
@@ -135,7 +135,7 @@ class Gateway:
         headers = {name: value for name, value in request.headers.items() if name.lower() not in _NOT_FORWARDED}
         try:
             async with self._http.request(
-                request.method, url, data=content or None, headers=headers, allow_redirects=False
+                request.method, url, data=streamed(content) if content else None, headers=headers, allow_redirects=False
             ) as answer:
                 body = await answer.read()
                 back = {name: value for name, value in answer.headers.items() if name.lower() not in _NOT_FORWARDED}
