@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from robustops.core.errors import RobustopsError
 
 VIEWS: dict[str, str] = {
+    "advantages": "The advantage of every token of a training episode, and why.",
     "faults": "Where faults could hit a task, and what each would show.",
     "graph": "A task's checks and which is a prerequisite of which.",
     "trajectory": "What of a demonstration is supervised, and why the rest is not.",

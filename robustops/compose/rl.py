@@ -11,11 +11,12 @@ from typing import Any, cast
 import torch
 
 from robustops.agent.policy import Policy
-from robustops.compose.policy import build_engine
+from robustops.compose.advantage_log import AdvantageLog
 from robustops.compose.progress import progress
 from robustops.compose.scene import Scene, about, build_scene, build_training_scheduler, identity_of, weights_of
 from robustops.compose.sft import EXPORT
 from robustops.compose.trainer import COMPUTE, build_devices, build_logger
+from robustops.compose.training_engine import build_training_engine
 from robustops.config import GrpoConfig, RunConfig
 from robustops.config.preflight import model_folder
 from robustops.core.episode import EpisodeGroup
@@ -51,7 +52,7 @@ def train_rl(config: RunConfig, algorithm: GrpoConfig, folder: Path) -> None:
     source = model_folder(config)
     scene = build_scene(config, "train")
     module = build_module(config, algorithm, source)
-    engine = build_engine(config, scene.codec, can_sleep=True) if ranks.is_first() else None
+    engine = build_training_engine(config, scene.codec, folder) if ranks.is_first() else None
     log = TrainingLog(folder, training_identity(config, folder)) if ranks.is_first() else None
 
     def record(slot: Slot, outcome: Outcome) -> None:
@@ -170,6 +171,7 @@ def build_callback(
         scheduler=scheduler,
         record=record,
         report=report,
+        on_batch=AdvantageLog(folder, scene.codec.decode).add,
     )
 
 

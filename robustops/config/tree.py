@@ -167,6 +167,9 @@ class EngineConfig:
     concurrency: int = 32  # episodes in flight
     gpu_memory_utilization: float = 0.45
     kv_cache_mib: int | None = None  # None: by gpu_memory_utilization
+    urls: list[str] = field(default_factory=list)  # of vLLM servers elsewhere; none: an engine of our own
+    served_name: str = "policy"  # what those servers call the model
+    weights_folder: str | None = None  # on a disk shared with them; None: engine-weights in the run folder
 
 
 @dataclass

@@ -1,0 +1,261 @@
+"""The policy of vLLM processes elsewhere: token ids in, sampled ids with their logprobs out, over HTTP.
+
+The servers run with VLLM_SERVER_DEV_MODE=1 and `--logprobs-mode processed_logprobs`; weights reach them through a
+folder that they see too. Each says which weights it holds: one that was restarted holds its first ones, and gets the
+present ones again before it answers anything. Knows no trainer; a probe elsewhere proves the weights.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import math
+import shutil
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from pydantic import BaseModel, ValidationError
+from safetensors.torch import save_file
+from torch import Tensor
+
+from robustops.agent.policy import Prompt, Sample, Sampling
+from robustops.agent.vllm_process import VllmProcess
+from robustops.core.errors import PolicyError
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerOptions:
+    """`urls`: of the servers, without a path. `weights_folder`: on a disk that they share with this process.
+
+    `patience_s`: how long a server that stopped answering may take to come back before the run ends.
+    """
+
+    urls: tuple[str, ...]
+    model: str
+    weights_folder: Path
+    request_timeout_s: float = 1200.0
+    reload_timeout_s: float = 600.0
+    patience_s: float = 600.0
+    poll_s: float = 2.0
+    max_tries: int = 4
+    can_sleep: bool = False
+
+
+class _Logprobs(BaseModel):
+    token_logprobs: list[float]
+
+
+class _Choice(BaseModel):
+    token_ids: list[int]
+    logprobs: _Logprobs
+    finish_reason: str
+
+
+class _Completion(BaseModel):
+    choices: list[_Choice]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Server:
+    url: str
+    num_running: int = 0
+    recovery: asyncio.Lock
+
+
+class _ServerDown(Exception):
+    """No answer, or one that says that the server itself failed."""
+
+
+class ServerPolicy:
+    """Each case stays with one server, whose prefix cache knows it, unless that one has far more to do.
+
+    `stop_ids` end a sample and stay in it; `decode` turns sampled ids into the sample's text. `process`: the server,
+    where it is a child of this process.
+    """
+
+    def __init__(
+        self,
+        options: ServerOptions,
+        *,
+        stop_ids: Sequence[int],
+        decode: Callable[[Sequence[int]], str],
+        process: VllmProcess | None = None,
+    ) -> None:
+        if not options.urls:
+            raise ValueError("at least one server is needed")
+        self._options, self._process = options, process
+        self._stop_ids, self._decode = list(stop_ids), decode
+        self._servers = [_Server(url=url.rstrip("/"), recovery=asyncio.Lock()) for url in options.urls]
+        self._home: dict[str, _Server] = {}
+        self._http: aiohttp.ClientSession | None = None
+        self._folder: Path | None = None
+        self.weight_version = 0
+
+    async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
+        """Raises PolicyError for an answer without ids or logprobs, and when no server answers for `patience_s`."""
+        body = self._body(prompt, sampling)
+        where = f"{prompt.case_id} turn {prompt.turn}"
+        for _ in range(self._options.max_tries):
+            server = self._server_for(prompt.case_id)
+            server.num_running += 1
+            try:
+                return self._sample(where, await self._post(server, body))
+            except _ServerDown as error:
+                log.warning("%s: %s: %s; waiting for it", where, server.url, error)
+                await self._recover(server, str(error))
+            finally:
+                server.num_running -= 1
+        raise PolicyError(f"{where}: {self._options.max_tries} tries, no answer from {', '.join(self._options.urls)}")
+
+    def _server_for(self, case_id: str) -> _Server:
+        least = min(self._servers, key=lambda server: server.num_running)
+        home = self._home.setdefault(case_id, least)
+        return home if home.num_running <= 2 * least.num_running + 8 else least
+
+    def _body(self, prompt: Prompt, sampling: Sampling) -> dict[str, Any]:
+        return {
+            "model": self._options.model,
+            "prompt": list(prompt.token_ids),
+            "temperature": sampling.temperature,
+            "max_tokens": sampling.max_tokens,
+            "seed": sampling.seed,
+            "top_p": 1.0,
+            "top_k": 0,
+            "min_p": 0.0,
+            "logprobs": 0,  # the sampled token's alone
+            "return_token_ids": True,
+            "stop_token_ids": self._stop_ids,
+            "ignore_eos": True,
+            "skip_special_tokens": False,
+        }
+
+    async def _post(self, server: _Server, body: dict[str, Any]) -> Any:
+        if self._http is None:
+            timeout = aiohttp.ClientTimeout(total=self._options.request_timeout_s, sock_connect=10)
+            self._http = aiohttp.ClientSession(timeout=timeout, connector=aiohttp.TCPConnector(limit=0))
+        try:
+            async with self._http.post(f"{server.url}/v1/completions", json=body) as reply:
+                text = await reply.text()
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise _ServerDown(str(error) or type(error).__name__) from error
+        if reply.status >= 500:
+            raise _ServerDown(f"status {reply.status}: {_short(text)}")
+        if reply.status != 200:
+            raise PolicyError(f"{server.url}: the server refused the request, status {reply.status}: {_short(text)}")
+        return json.loads(text)
+
+    def _sample(self, where: str, answer: Any) -> Sample:
+        try:
+            choice = _Completion.model_validate(answer).choices[0]
+        except (ValidationError, IndexError) as error:
+            raise PolicyError(
+                f"{where}: the server's answer lacks token ids or logprobs; "
+                f"is it vLLM 0.32 with --logprobs-mode processed_logprobs? {_short(str(error))}"
+            ) from error
+        logprobs = choice.logprobs.token_logprobs
+        if len(logprobs) != len(choice.token_ids) or not all(map(math.isfinite, logprobs)):
+            raise PolicyError(f"{where}: {len(logprobs)} finite logprobs expected for {len(choice.token_ids)} tokens")
+        return Sample(
+            token_ids=tuple(choice.token_ids),
+            logprobs=tuple(logprobs),
+            text=self._decode(choice.token_ids),
+            finish="stop" if choice.finish_reason == "stop" else "length",
+            weight_version=self.weight_version,
+        )
+
+    async def _recover(self, server: _Server, reason: str) -> None:
+        """Wait until the server is healthy, and make it hold the present weights. One at a time for each server."""
+        async with server.recovery:
+            deadline = asyncio.get_running_loop().time() + self._options.patience_s
+            while not await asyncio.to_thread(self._is_ready, server):
+                if asyncio.get_running_loop().time() > deadline:
+                    raise PolicyError(
+                        f"{server.url}: no answer for {self._options.patience_s:.0f} s ({reason}); "
+                        "start the server again and run the same command"
+                    )
+                await asyncio.sleep(self._options.poll_s)
+
+    def _is_ready(self, server: _Server) -> bool:
+        try:
+            _call(f"{server.url}/health", timeout_s=10)
+            if self._folder is not None and self._version_of(server) != str(self.weight_version):
+                log.warning("%s was restarted: it gets weights %d again", server.url, self.weight_version)
+                self._reload(server, self._folder)
+        except _ServerDown:
+            return False
+        return True
+
+    def load_weights(self, named_tensors: Iterable[tuple[str, Tensor]], version: int) -> None:
+        """Replace the weights of every server and forget what was cached from the old ones.
+
+        Raises PolicyError where a server cannot take them, or says afterwards that it holds others.
+        """
+        root = self._options.weights_folder
+        folder = root / f"version-{version:06d}"
+        folder.mkdir(parents=True, exist_ok=True)
+        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in named_tensors}
+        save_file(tensors, folder / "model.safetensors")
+        old, self._folder, self.weight_version = self._folder, folder, version
+        for server in self._servers:
+            try:
+                self._reload(server, folder)
+                found = self._version_of(server)
+            except _ServerDown as error:
+                raise PolicyError(f"{server.url}: weights {version} could not be loaded: {error}") from error
+            if found != str(version):
+                raise PolicyError(f"{server.url}: holds weights {found!r} after an update to {version}")
+        if old is not None and old != folder:
+            shutil.rmtree(old, ignore_errors=True)
+
+    def _reload(self, server: _Server, folder: Path) -> None:
+        body = {"method": "reload_weights", "kwargs": {"weights_path": str(folder)}}
+        _call(f"{server.url}/collective_rpc", body, timeout_s=self._options.reload_timeout_s)
+        _call(f"{server.url}/reset_prefix_cache", {})
+        _call(f"{server.url}/update_weight_version", {"new_version": str(self.weight_version)})
+
+    def _version_of(self, server: _Server) -> str:
+        return str(json.loads(_call(f"{server.url}/weight_info"))["weight_version"])
+
+    def sleep(self) -> None:
+        self._tell_all("/sleep?level=1")
+
+    def wake_up(self) -> None:
+        self._tell_all("/wake_up")
+
+    def _tell_all(self, path: str) -> None:
+        if not self._options.can_sleep:
+            return
+        for server in self._servers:
+            try:
+                _call(f"{server.url}{path}", {})
+            except _ServerDown as error:
+                raise PolicyError(f"{server.url}{path}: {error}") from error
+
+    async def close(self) -> None:
+        if self._http is not None:
+            await self._http.close()
+        if self._process is not None:
+            self._process.close()
+
+
+def _call(url: str, body: dict[str, Any] | None = None, *, timeout_s: float = 60.0) -> str:
+    """GET, or POST where there is a body. Raises _ServerDown for anything but success."""
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data=data, headers={"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=timeout_s) as reply:
+            return str(reply.read().decode())
+    except (urllib.error.URLError, TimeoutError, OSError) as error:
+        raise _ServerDown(f"{url}: {error}") from error
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:200]

@@ -1,0 +1,42 @@
+"""The engine that training samples from: in this process, or a vLLM server here or elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from robustops.agent.codec import Codec
+from robustops.agent.vllm_process import VllmProcess
+from robustops.agent.vllm_server import ServerOptions, ServerPolicy
+from robustops.compose.policy import build_engine
+from robustops.config import RunConfig
+from robustops.config.preflight import model_folder
+
+
+def build_training_engine(config: RunConfig, codec: Codec, folder: Path) -> Any:
+    """The engine of rollouts, on the first rank. With several ranks vLLM is a server: its process group is its own."""
+    settings, weights = config.engine, Path(config.engine.weights_folder or folder / "engine-weights")
+    is_alone = (config.hardware.gpus or config.hardware.processes) == 1
+    if settings.kind != "vllm" or (is_alone and not settings.urls):
+        return build_engine(config, codec, can_sleep=True)
+    options = ServerOptions(
+        urls=tuple(settings.urls), model=settings.served_name, weights_folder=weights.expanduser().absolute()
+    )
+    if settings.urls:
+        return ServerPolicy(options, stop_ids=codec.stop_ids, decode=codec.decode)
+    process = VllmProcess(model_folder(config), _server_arguments(config), log_file=folder / "vllm-server.log")
+    options = replace(options, urls=(process.url,), model="policy", can_sleep=config.hardware.gpus > 0)
+    return ServerPolicy(options, stop_ids=codec.stop_ids, decode=codec.decode, process=process)
+
+
+def _server_arguments(config: RunConfig) -> list[str]:
+    arguments = {
+        "--dtype": config.model.dtype,
+        "--max-model-len": config.model.max_context_tokens,
+        "--max-num-seqs": config.engine.concurrency,
+        "--seed": config.seed,
+        "--gpu-memory-utilization": config.engine.gpu_memory_utilization,
+    }
+    found = [str(word) for pair in arguments.items() for word in pair]
+    return [*found, "--enable-sleep-mode"] if config.hardware.gpus else found

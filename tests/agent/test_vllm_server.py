@@ -1,0 +1,210 @@
+"""vLLM servers elsewhere, against one that plays their part: weights, versions, failures, restarts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from robustops.agent.policy import Prompt, Sampling
+from robustops.agent.vllm_server import ServerOptions, ServerPolicy
+from robustops.core.errors import PolicyError
+
+
+class FakeVllm:
+    """Answers as a vLLM server in development mode; `version` and `weights` are what it holds."""
+
+    def __init__(self) -> None:
+        self.version, self.weights, self.resets = "default", None, 0
+        self.bodies, self.calls = [], []
+        self.statuses: list[int] = []  # of the next completions; then 200
+        self.is_healthy, self.unhealthy_polls = True, 0
+        self.ignores_updates = False
+        self.choice = {"token_ids": [5, 6], "logprobs": {"token_logprobs": [-0.5, -0.25]}, "finish_reason": "stop"}
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.url = f"http://127.0.0.1:{self.http.server_port}"
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+    def restart(self) -> None:
+        self.version, self.weights = "default", None
+
+    def answer(self, path: str, body: dict) -> tuple[int, dict]:
+        self.calls.append(path)
+        match path.split("?")[0]:
+            case "/health":
+                if self.unhealthy_polls:
+                    self.unhealthy_polls -= 1
+                    return 503, {}
+                return 200, {}
+            case "/collective_rpc":
+                assert body["method"] == "reload_weights"
+                self.weights = load_file(f"{body['kwargs']['weights_path']}/model.safetensors")
+            case "/reset_prefix_cache":
+                self.resets += 1
+            case "/update_weight_version":
+                self.version = self.version if self.ignores_updates else body["new_version"]
+            case "/weight_info":
+                return 200, {"weight_version": self.version}
+            case "/v1/completions":
+                self.bodies.append(body)
+                if self.statuses and (status := self.statuses.pop(0)) != 200:
+                    if status == 500:
+                        self.restart()
+                    return status, {"error": "gone"}
+                return 200, {"choices": [self.choice]}
+        return 200, {}
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        fake = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.do_POST()
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                status, answer = fake.answer(self.path, json.loads(body or b"{}"))
+                content = json.dumps(answer).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        return Handler
+
+
+@pytest.fixture
+def servers() -> Iterator[list[FakeVllm]]:
+    found = [FakeVllm(), FakeVllm()]
+    yield found
+    for server in found:
+        server.http.shutdown()
+        server.http.server_close()
+
+
+def policy_of(servers, tmp_path, **options) -> ServerPolicy:
+    chosen = ServerOptions(
+        urls=tuple(server.url for server in servers),
+        model="m",
+        weights_folder=tmp_path / "weights",
+        poll_s=0.01,
+        **options,
+    )
+    return ServerPolicy(chosen, stop_ids=(6, 7), decode=lambda ids: " ".join(map(str, ids)))
+
+
+def prompt(case: str = "case") -> Prompt:
+    return Prompt(case_id=case, task_id="task", turn=3, token_ids=(1, 2, 3), messages=(), tools=())
+
+
+def act(policy: ServerPolicy, *cases: str):
+    async def run():
+        try:
+            wanted = Sampling(temperature=0.7, max_tokens=9, seed=4)
+            return await asyncio.gather(*(policy.act(prompt(case), wanted) for case in cases or ("case",)))
+        finally:
+            await policy.close()
+
+    return asyncio.run(run())
+
+
+def weights(value: float) -> list[tuple[str, torch.Tensor]]:
+    return [("a.weight", torch.full((2, 3), value))]
+
+
+def test_a_sample_has_its_ids_logprobs_and_version_and_the_full_distribution_was_asked_for(servers, tmp_path):
+    policy = policy_of(servers[:1], tmp_path)
+    policy.load_weights(weights(1.0), 12)
+    [sample] = act(policy)
+    assert (sample.token_ids, sample.logprobs, sample.finish) == ((5, 6), (-0.5, -0.25), "stop")
+    assert (sample.text, sample.weight_version) == ("5 6", 12)
+    [body] = servers[0].bodies
+    assert body["prompt"] == [1, 2, 3]
+    assert (body["temperature"], body["max_tokens"], body["seed"]) == (0.7, 9, 4)
+    assert (body["top_p"], body["top_k"], body["min_p"], body["stop_token_ids"]) == (1.0, 0, 0.0, [6, 7])
+    assert body["return_token_ids"] is True
+    assert body["logprobs"] == 0
+
+
+def test_weights_reach_every_server_and_their_caches_are_emptied(servers, tmp_path):
+    policy = policy_of(servers, tmp_path)
+    for version in (1, 2):
+        policy.load_weights(weights(float(version)), version)
+    for server in servers:
+        assert server.version == "2"
+        assert float(server.weights["a.weight"][0, 0]) == 2.0
+        assert server.resets == 2
+    assert [path.name for path in (tmp_path / "weights").iterdir()] == ["version-000002"]
+
+
+def test_a_server_that_keeps_another_version_is_refused(servers, tmp_path):
+    servers[1].ignores_updates = True
+    with pytest.raises(PolicyError, match=r"holds weights 'default' after an update to 3"):
+        policy_of(servers, tmp_path).load_weights(weights(1.0), 3)
+
+
+def test_a_restarted_server_gets_the_weights_again_before_it_answers(servers, tmp_path):
+    server = servers[0]
+    policy = policy_of([server], tmp_path)
+    policy.load_weights(weights(7.0), 5)
+    server.statuses, server.unhealthy_polls = [500], 3
+    [sample] = act(policy)
+    assert sample.weight_version == 5
+    assert server.version == "5"
+    assert float(server.weights["a.weight"][0, 0]) == 7.0
+    completions = [index for index, path in enumerate(server.calls) if path == "/v1/completions"]
+    reloads = [index for index, path in enumerate(server.calls) if path == "/collective_rpc"]
+    assert completions[0] < reloads[-1] < completions[1]
+
+
+def test_a_server_that_stays_away_ends_the_run_with_its_address(servers, tmp_path):
+    gone = servers[0]
+    gone.http.shutdown()
+    gone.http.server_close()
+    with pytest.raises(PolicyError, match=rf"{gone.url}: no answer for 0 s"):
+        act(policy_of([gone], tmp_path, patience_s=0.05))
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"token_ids": [5], "finish_reason": "stop", "logprobs": None},
+        {"finish_reason": "stop", "logprobs": {"token_logprobs": [-0.5]}},
+        {"token_ids": [5, 6], "finish_reason": "stop", "logprobs": {"token_logprobs": [-0.5]}},
+    ],
+)
+def test_an_answer_without_ids_or_logprobs_is_refused(servers, tmp_path, choice):
+    servers[0].choice = choice
+    with pytest.raises(PolicyError, match=r"case turn 3"):
+        act(policy_of(servers[:1], tmp_path))
+
+
+def test_a_request_that_the_server_refuses_is_not_tried_again(servers, tmp_path):
+    servers[0].statuses = [400, 200]
+    with pytest.raises(PolicyError, match="status 400"):
+        act(policy_of(servers[:1], tmp_path))
+    assert len(servers[0].bodies) == 1
+
+
+def test_cases_are_spread_over_servers_and_each_stays_with_its_own(servers, tmp_path):
+    policy = policy_of(servers, tmp_path)
+    act(policy, *(f"case-{number}" for number in range(6)))
+    assert [len(server.bodies) for server in servers] == [3, 3]
+
+
+def test_servers_sleep_and_wake_only_where_the_trainer_shares_their_gpu(servers, tmp_path):
+    policy_of(servers, tmp_path).sleep()
+    assert not servers[0].calls
+    policy = policy_of(servers, tmp_path, can_sleep=True)
+    policy.sleep()
+    policy.wake_up()
+    assert servers[0].calls == servers[1].calls == ["/sleep?level=1", "/wake_up"]
