@@ -65,11 +65,15 @@ class Template:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadBackRule:
-    """How the effect of a write tool is read: a tool on the same table, filtered by these arguments of the write."""
+    """How the effect of a write tool is read: a tool on the same table, filtered by these arguments of the write.
+
+    `is_absent`: the tool deletes, so that its effect is that no such row is there.
+    """
 
     tool: str
     keys: tuple[str, ...]
     renamed: Mapping[str, str] = field(default_factory=dict)  # argument of the write -> column of the row
+    is_absent: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +125,7 @@ def write(bind: str, tool: str, arguments: Mapping[str, Any], rules: Mapping[str
         tool=rule.tool,
         arguments={rule.renamed.get(name, name): asked[name] for name in rule.keys},
         where={rule.renamed.get(name, name): value for name, value in asked.items() if name not in rule.keys},
+        is_absent=rule.is_absent,
     )
     return Step(bind=bind, tool=tool, arguments=asked, read_back=back)
 
@@ -143,3 +148,16 @@ def only_written(
 def row_count(name: str, table: str, expected: int) -> CheckDraft:
     """Guard: the table has this many rows."""
     return CheckDraft(name=name, query=f"SELECT COUNT(*) FROM {table}", expected=expected)
+
+
+def gone(name: str, table: str, row: Mapping[str, Any]) -> CheckDraft:
+    """No row of the table has these values."""
+    return replace(holds(name, table, row), expected=0)
+
+
+def others_kept(name: str, world: World, table: str, row: Mapping[str, Any], within: Mapping[str, Any]) -> CheckDraft:
+    """Guard for tables without times: of the rows `within`, as many as in the seed differ from `row`."""
+    kept = [one for one in world.rows(table, within) if any(one[key] != value for key, value in row.items())]
+    same = " AND ".join(f"{key} = {literal(value)}" for key, value in row.items())
+    where = " AND ".join([*(f"{key} = {literal(value)}" for key, value in within.items()), f"NOT ({same})"])
+    return CheckDraft(name=name, query=f"SELECT COUNT(*) FROM {table} WHERE {where}", expected=len(kept))

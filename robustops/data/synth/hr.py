@@ -1,4 +1,4 @@
-"""The hr domain of the synthetic generator, small: groups, cases and the articles linked to them."""
+"""The hr domain of the synthetic generator: groups, cases and the articles linked to them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from random import Random
 
 from robustops.agent.plan import Pick, ReadBack, Step
 from robustops.core.task import Part
-from robustops.data.synth import hr_world
+from robustops.data.synth import hr_links, hr_world
 from robustops.data.synth.draft import Domain, Draft, Template, expressions, holds, only_written, read, row_count, write
 from robustops.data.synth.names import Names
-from robustops.data.synth.office_rules import HR_POLICY, READ_BACKS
+from robustops.data.synth.office_rules import HR_POLICY, PRIORITIES, READ_BACKS, USES
 from robustops.data.synth.world import SEED_TIME, Row, World
 
 KEYS = {
@@ -24,8 +24,6 @@ KEYS = {
     **hr_world.KEYS,
 }
 AT = {"created_at": SEED_TIME, "updated_at": SEED_TIME}
-PRIORITIES = ("critical", "high", "moderate", "low")
-USES = ("suggested", "applied", "resolution")
 
 
 def build(part: Part, rng: Random, num_rows: int) -> World:
@@ -208,6 +206,6 @@ HR = Domain(
     server="sn-hr-internal",
     url="http://localhost:8008",
     policy=HR_POLICY,
-    templates=TEMPLATES,
+    templates=(*hr_links.TEMPLATES, *TEMPLATES),
     build=build,
 )

@@ -1,4 +1,4 @@
-"""The itsm domain of the synthetic generator, small: configuration items and incidents."""
+"""The itsm domain of the synthetic generator: configuration items and incidents."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from random import Random
 
 from robustops.agent.plan import Pick
 from robustops.core.task import Part
-from robustops.data.synth import itsm_world
+from robustops.data.synth import itsm_links, itsm_world
 from robustops.data.synth.draft import Domain, Draft, Template, expressions, holds, only_written, read, write
 from robustops.data.synth.names import Names
-from robustops.data.synth.office_rules import ITSM_POLICY, READ_BACKS
+from robustops.data.synth.office_rules import ITSM_POLICY, PRIORITIES, READ_BACKS
 from robustops.data.synth.world import SEED_TIME, Row, World
 
 KEYS = {
@@ -33,7 +33,6 @@ PREFIXES = {
 ON = {"created_on": SEED_TIME, "updated_on": SEED_TIME}
 AT = {"created_at": SEED_TIME, "updated_at": SEED_TIME}
 CI_STATES = ("in_use", "in_stock", "maintenance", "retired")
-PRIORITIES = ("critical", "high", "moderate", "low")
 
 
 def build(part: Part, rng: Random, num_rows: int) -> World:
@@ -183,6 +182,6 @@ ITSM = Domain(
     server="gym-itsm-mcp",
     url="http://localhost:8006",
     policy=ITSM_POLICY,
-    templates=TEMPLATES,
+    templates=(*itsm_links.TEMPLATES, *TEMPLATES),
     build=build,
 )
