@@ -16,7 +16,7 @@ from analysis.align import distinct_names, run_title
 from robustops.core.errors import TableError
 from robustops.core.tables import EpisodeRow, read_episodes, read_json, read_lines
 
-ADVANTAGES = "advantages.jsonl"  # optional: {"key": ..., "turns": [{"pieces": [...], "advantages": [...]}]}
+ADVANTAGES = "advantages.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +44,11 @@ class Source:
             row = waiting[case_id].popleft()
             yield _key(row, line.get("source") or {}), row, line
 
-    def advantages(self) -> dict[str, list[dict[str, Any]]]:
-        """By key, where training wrote them."""
+    def advantages(self) -> dict[tuple[str, int], list[dict[str, Any]]]:
+        """Turns with token pieces and advantages, by group and member, where training wrote them."""
         path = self.folder / ADVANTAGES
-        return {line["key"]: line["turns"] for line in read_lines(path)} if path.is_file() else {}
+        found = read_lines(path) if path.is_file() else ()
+        return {(line["group"], line["member"]): line["turns"] for line in found}
 
 
 def _key(row: EpisodeRow, source: Mapping[str, Any]) -> str:

@@ -37,7 +37,8 @@ def episode(
     """`limit`: characters of a text that are kept; None keeps all."""
     turns = [_turn(turn, limit) for turn in line["turns"]]
     for turn, found in zip(turns, advantages or (), strict=False):
-        turn["pieces"], turn["advantages"] = found["pieces"], [round(a, 4) for a in found["advantages"]]
+        if found["pieces"]:
+            turn["pieces"], turn["advantages"] = found["pieces"], [round(value, 4) for value in found["advantages"]]
     return {
         "turns": turns,
         "checks": _checks(line, limit),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,7 @@ def _collect(sources: Sequence[Source], limit: int | None, max_bytes: int) -> tu
         advantages = source.advantages()
         for key, row, line in source.episodes():
             try:
-                text = script_json(episode(line, advantages.get(key), limit=limit))
+                text = script_json(episode(line, advantages.get(_member(line)), limit=limit))
             except (KeyError, TypeError) as error:
                 raise TableError(
                     f"{source.folder}: case {row.case_id}: not an episode ({error!r}); written by another version?"
@@ -95,6 +95,11 @@ def _collect(sources: Sequence[Source], limit: int | None, max_bytes: int) -> tu
     if total + len(script_json(index).encode()) > max_bytes:
         raise _TooLarge
     return index, chunks
+
+
+def _member(line: Mapping[str, Any]) -> tuple[str, int]:
+    source = line.get("source") or {}
+    return source.get("group", ""), source.get("member", 0)
 
 
 def _case(key: str, row: Any) -> dict[str, Any]:

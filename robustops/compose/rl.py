@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -133,7 +133,7 @@ def build_callback(
     config, weights = scene.config, weights_of(scene.config)
     norm = cast(NormKind, config.reward_norm.kind)
     progress_kind = cast(ProgressKind, config.reward.progress)
-    task_ids = list(scene.tasks)
+    task_ids = curriculum_of(config, list(scene.tasks))
     scheduler = build_training_scheduler(config)
     collector = GroupCollector(
         scene.setup(cast(Policy, engine), temperature=algorithm.temperature),
@@ -150,6 +150,7 @@ def build_callback(
         delay_steps=algorithm.delay_steps,
         delayed_return=algorithm.delayed_return,
         max_attempts=algorithm.max_attempts,
+        is_shuffled=config.split.curriculum is None,
         on_underfill=cast(Underfill, algorithm.on_underfill),
         seed=config.seed,
     )
@@ -163,6 +164,7 @@ def build_callback(
             norm=norm,
             quality_credit=cast(QualityCredit, config.reward_norm.quality_credit),
             local_credit=algorithm.local_credit,
+            length_weight=config.reward.length_weight,
         ),
         tags=CallTags(open_id=scene.codec.call_open_id, close_id=scene.codec.call_close_id),
         probe=build_probe(scene),
@@ -173,6 +175,26 @@ def build_callback(
         report=report,
         on_batch=AdvantageLog(folder, scene.codec.decode).add,
     )
+
+
+def curriculum_of(config: RunConfig, known: Sequence[str]) -> list[str]:
+    """The tasks to draw, in the order of `split.curriculum` where there is one; a line after # is a remark.
+
+    Raises ConfigError for a file that is missing or empty, and for an id that is unknown or comes twice.
+    """
+    if config.split.curriculum is None:
+        return list(known)
+    path = Path(config.split.curriculum).expanduser().absolute()
+    if not path.is_file():
+        raise ConfigError(f"split.curriculum: {path} does not exist; give a file of task ids, one a line")
+    wanted = [line.split("#")[0].strip() for line in path.read_text().splitlines()]
+    wanted = [task_id for task_id in wanted if task_id]
+    unknown = next((task_id for task_id in wanted if task_id not in set(known)), None)
+    if unknown is not None:
+        raise ConfigError(f"split.curriculum: {path}: {unknown!r} is not among the {len(known)} training tasks")
+    if not wanted or len(set(wanted)) < len(wanted):
+        raise ConfigError(f"split.curriculum: {path}: {len(wanted)} ids, {len(set(wanted))} of them different")
+    return wanted
 
 
 def build_probe(scene: Scene) -> Probe:

@@ -13,7 +13,7 @@ import base64
 import logging
 import pickle
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -46,6 +46,7 @@ from robustops.learn.step_metrics import (
 from robustops.learn.sync import Probe, SyncReport, TrainablePolicy, load_and_sample, prove, weights_fingerprint
 
 Report = Callable[[int, int, str], None]  # step, steps in all, note
+OnBatch = Callable[[Sequence[EpisodeGroup], TrainingBatch], None]
 log = logging.getLogger(__name__)
 
 
@@ -104,8 +105,8 @@ class _RolledOut:
 class RolloutCallback(pl.Callback):
     """`folder` holds states and journals. `scheduler`: the fault scheduler, whose counts are part of the state.
 
-    Lightning's epoch is one RL step. `record` sees each slot, after a kill perhaps twice; `report` each finished step.
-    Of several ranks the first alone rolls out, so that only there a `policy` is needed.
+    Lightning's epoch is one RL step. `record` sees each slot and `on_batch` what is trained on, after a kill perhaps
+    twice; `report` sees each finished step. Of several ranks the first alone rolls out: it alone needs a `policy`.
     """
 
     def __init__(
@@ -122,6 +123,7 @@ class RolloutCallback(pl.Callback):
         scheduler: Stateful | None = None,
         record: Record | None = None,
         report: Report | None = None,
+        on_batch: OnBatch | None = None,
     ) -> None:
         self.buffer = StepBuffer()
         self.first_step = 0
@@ -130,6 +132,7 @@ class RolloutCallback(pl.Callback):
         self._rules, self._tags, self._probe = rules, tags, probe
         self._folder, self._settings, self._scheduler = folder, settings, scheduler
         self._record, self._report = record, report or (lambda done, total, note: None)
+        self._on_batch = on_batch
         self._kept: Mapping[str, EpisodeGroup] = {}
         self._recent_rewards: list[float] = []
         self._saved: SavedState | None = None
@@ -199,6 +202,8 @@ class RolloutCallback(pl.Callback):
         if batch is not None and not batch.trajectories:
             log.warning("step %d: no accepted episode has a generated token; no update", step)
             batch = None
+        if batch is not None and self._on_batch is not None:
+            self._on_batch(collected.groups, batch)
         assert self._policy is not None
         self._policy.sleep()
         return _RolledOut(batch=batch, metrics=self._rollout_metrics(collected, batch, step))

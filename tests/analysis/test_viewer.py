@@ -158,12 +158,18 @@ def test_script_data_keep_their_meaning_and_hold_no_markup() -> None:
     assert not set(text) & set("<>&\u2028\u2029")
 
 
-def test_an_episode_with_token_advantages_carries_them_to_the_page(make_run: MakeRun, tmp_path: Path) -> None:
+async def test_token_advantages_of_a_training_run_are_coloured(
+    make_run: MakeRun, tmp_path: Path, browser: Browser
+) -> None:
     run = make_run("rl", outcomes("1"))
-    found = {"key": "t000|oracle|clean|0", "turns": [{"pieces": ["ab", "c"], "advantages": [0.5, -0.25]}]}
-    (run / "advantages.jsonl").write_text(json.dumps(found) + "\n")
+    rewrite(run, lambda line: line.update(source={"slot": "0/clean/1", "member": 1, "group": "g"}))
+    turns = [{"pieces": ["<b>", "c"], "advantages": [0.5, -0.25]}, {"pieces": [], "advantages": []}]
+    (run / "advantages.jsonl").write_text(json.dumps({"group": "g", "member": 1, "turns": turns}) + "\n")
     main([str(run), "--out", str(tmp_path / "viewer")])
-    assert '"pieces":["ab","c"],"advantages":[0.5,-0.25]' in (tmp_path / "viewer" / "index.html").read_text()
+    await browser.open(tmp_path / "viewer" / "index.html")
+    await browser.until("document.querySelector('.tokens span')")
+    shown = "[...document.querySelectorAll('.tokens span')].map((e) => [e.textContent, e.title])"
+    assert await browser.run(shown) == [["<b>", "advantage +0.5"], ["c", "advantage -0.25"]]
 
 
 def test_a_folder_that_is_no_run_and_a_place_that_cannot_be_written_are_one_line(

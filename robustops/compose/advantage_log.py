@@ -1,0 +1,46 @@
+"""The advantage of every trained token, for people to look at: batches in, `advantages.jsonl` in the run folder out.
+
+A line an episode, named by its group and member as in `trajectories.jsonl`; a step that is repeated after a kill writes
+its lines again, and the later ones count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from robustops.core.episode import Episode, EpisodeGroup
+from robustops.core.tables import append_line
+from robustops.learn.batch import TrainingBatch
+
+ADVANTAGES = "advantages.jsonl"
+
+
+class AdvantageLog:
+    """`decode`: token ids to text."""
+
+    def __init__(self, folder: Path, decode: Callable[[Sequence[int]], str]) -> None:
+        self._path = folder / ADVANTAGES
+        self._decode = decode
+
+    def add(self, groups: Sequence[EpisodeGroup], batch: TrainingBatch) -> None:
+        trained = iter(batch.trajectories)
+        for group in groups:
+            for member, episode in enumerate(group.episodes):
+                if episode.generated:  # the batch leaves the others out
+                    turns = self._turns(episode, next(trained).advantage_T.tolist())
+                    append_line(self._path, {"group": group.group_id, "member": member, "turns": turns})
+
+    def _turns(self, episode: Episode, advantages: Sequence[float]) -> list[dict[str, Any]]:
+        turns, start = [], 0
+        for turn in episode.turns:
+            start += len(turn.context_ids)
+            end = start + len(turn.sampled_ids)
+            pieces = [self._decode([token]) for token in turn.sampled_ids]
+            values = [round(value, 5) for value in advantages[start:end]]
+            turns.append(
+                {"pieces": pieces, "advantages": values} if turn.generated else {"pieces": [], "advantages": []}
+            )
+            start = end
+        return turns
