@@ -85,6 +85,7 @@ LEAST: dict[str, int] = {
     "model.max_turns": 1,
     "model.reserve_tokens": 1,
     "source.max_mib": 1,
+    "reward.length_weight": 0,
     "split.limit": 1,
 }
 POSITIVE = (

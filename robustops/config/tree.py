@@ -110,6 +110,7 @@ class SplitConfig:
     num_val: int = 60
     num_test: int = 240
     generator_seed: int = 7
+    curriculum: str | None = None  # a file of task ids, one a line: RL draws these, in this order, in every pass
 
 
 @dataclass
@@ -131,6 +132,7 @@ class FaultPolicyConfig:
 class RewardConfig:
     weights: list[float] = field(default_factory=lambda: [1.0, 0.3, 0.1])  # S, P, Q
     progress: str = "gated"  # gated | independent | none
+    length_weight: float = 0.0  # ablation: minus so much times an answer's share of its group's longest
 
 
 @dataclass

@@ -93,7 +93,24 @@ def has_signal(group: Sequence[Score], *, weights: RewardWeights, kind: NormKind
     )
 
 
-def raw_scores(groups: Sequence[Sequence[Score]], *, weights: RewardWeights, kind: NormKind) -> RawScores:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LengthTerm:
+    """An ablation: -`weight` times each answer's share of its group's longest, in tokens. Never admits a group."""
+
+    weight: float
+    tokens_G: Sequence[Sequence[int]]
+
+    def pairs(self) -> Pairs:
+        found: list[tuple[int, int]] = []
+        for tokens in self.tokens_G:
+            longest = max(1, *tokens)
+            found += [Fraction(-number, longest).as_integer_ratio() for number in tokens]
+        return found
+
+
+def raw_scores(
+    groups: Sequence[Sequence[Score]], *, weights: RewardWeights, kind: NormKind, length: LengthTerm | None = None
+) -> RawScores:
     """Raises ValueError for no group at all and for a group of fewer than two."""
     if not groups:
         raise ValueError("no group to normalise")
@@ -101,6 +118,13 @@ def raw_scores(groups: Sequence[Sequence[Score]], *, weights: RewardWeights, kin
     if min(sizes) < 2:
         raise ValueError(f"group {sizes.index(min(sizes))} has {min(sizes)} trajectories; a group needs at least two")
     columns = pairs_of([score for group in groups for score in group], weights=weights, kind=kind)
+    weight_K = weights_of(weights, kind)
+    if length is not None and kind == "component":
+        columns, weight_K = (*columns, length.pairs()), (*weight_K, length.weight)
+    elif length is not None:
+        share = Fraction(str(length.weight))
+        with_length = zip(columns[0], length.pairs(), strict=True)
+        columns = ([(Fraction(*r) + share * Fraction(*part)).as_integer_ratio() for r, part in with_length],)
     starts = [0, *accumulate(sizes[:-1])]
     cuts = [slice(start, start + size) for start, size in zip(starts, sizes, strict=True)]
     return RawScores(
@@ -108,7 +132,7 @@ def raw_scores(groups: Sequence[Sequence[Score]], *, weights: RewardWeights, kin
         is_constant_KG=np.array([[is_constant(pairs[cut]) for cut in cuts] for pairs in columns]),
         start_G=np.array(starts),
         size_G=np.array(sizes),
-        weight_K=np.array(weights_of(weights, kind)),
+        weight_K=np.array(weight_K),
     )
 
 
@@ -123,13 +147,18 @@ def z_group(raw: RawScores, *, eps: float = EPS) -> Array:
 
 
 def normalise(
-    groups: Sequence[Sequence[Score]], *, weights: RewardWeights, kind: NormKind = "component", eps: float = EPS
+    groups: Sequence[Sequence[Score]],
+    *,
+    weights: RewardWeights,
+    kind: NormKind = "component",
+    eps: float = EPS,
+    length: LengthTerm | None = None,
 ) -> Advantages:
     """One advantage per trajectory of the accepted groups; each is one entry of Z_batch, whatever its length.
 
     Raises ValueError as `raw_scores` does.
     """
-    raw = raw_scores(groups, weights=weights, kind=kind)
+    raw = raw_scores(groups, weights=weights, kind=kind, length=length)
     z_KN = z_group(raw, eps=eps)
     combined_N = raw.weight_K @ z_KN
     zeros_N = np.zeros_like(combined_N)

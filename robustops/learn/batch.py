@@ -9,8 +9,8 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from robustops.core.episode import EpisodeGroup
-from robustops.learn.advantage import NormKind, normalise
+from robustops.core.episode import Episode, EpisodeGroup
+from robustops.learn.advantage import LengthTerm, NormKind, normalise
 from robustops.learn.credit import CallTags, QualityCredit, spans, token_advantages
 from robustops.learn.denominators import FLOWS, FlowTokens, count_tokens
 from robustops.learn.trajectory import Trajectory, trajectory
@@ -21,13 +21,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreditRules:
-    """`local_credit`: whether bad calls, repeated reads and failed stops have their caps."""
+    """`local_credit`: whether bad calls, repeated reads and failed stops have their caps. `length_weight`: of the
+    length term, an ablation; 0 leaves it out."""
 
     weights: RewardWeights = field(default_factory=RewardWeights)
     progress: ProgressKind = "gated"
     norm: NormKind = "component"
     quality_credit: QualityCredit = "temporal"
     local_credit: bool = True
+    length_weight: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,11 @@ class TrainingBatch:
     trajectories: tuple[Trajectory, ...]
     scores: tuple[Score, ...]
     tokens: FlowTokens  # of this process; see FlowTokens.over_ranks
+
+
+def num_sampled(episode: Episode) -> int:
+    """Tokens that this continuation sampled."""
+    return sum(len(turn.sampled_ids) for turn in episode.generated)
 
 
 def scored(group: EpisodeGroup, progress: ProgressKind) -> list[Score]:
@@ -56,7 +63,11 @@ def training_batch(groups: Sequence[EpisodeGroup], rules: CreditRules, tags: Cal
     Raises PolicyError for a sampled token without logprob, ValueError for unscorable or single members.
     """
     scores_G = [scored(group, rules.progress) for group in groups]
-    advantages = normalise(scores_G, weights=rules.weights, kind=rules.norm)
+    length = None
+    if rules.length_weight:
+        tokens_G = [[num_sampled(episode) for episode in group.episodes] for group in groups]
+        length = LengthTerm(weight=rules.length_weight, tokens_G=tokens_G)
+    advantages = normalise(scores_G, weights=rules.weights, kind=rules.norm, length=length)
     totals, qualities = iter(advantages.total_N.tolist()), iter(advantages.quality_N.tolist())
     rows = []
     for group, scores in zip(groups, scores_G, strict=True):

@@ -163,13 +163,13 @@ class Sampler:
         missing: dict[Flow, int] = {flow: places[flow] - filled[flow] for flow in self._sources}
         counts = dict(sorted(self._counts.items()))
         if any(missing.values()):
-            message = f"step {step}: {missing['clean']} clean and {missing['fault']} fault places empty after {counts}"
+            message = f"step {step}: {missing['clean']} clean and {missing['fault']} fault places stay empty"
             if self.settings.on_underfill == "raise":
                 raise UnderfullBatch(
-                    f"{message}, expected {places['clean']} + {places['fault']} groups; "
+                    f"{message} after {counts}, expected {places['clean']} + {places['fault']} groups; "
                     "give more tasks, raise algorithm.max_attempts or choose algorithm.on_underfill=smaller_batch"
                 )
-            log.warning("%s: %s", message, self.settings.on_underfill)
+            log.warning("%s", message)
         is_skipped = not self._accepted or (any(missing.values()) and self.settings.on_underfill == "skip")
         slots = () if is_skipped else tuple(sorted(self._accepted, key=lambda slot: slot.dispatch))
         if not is_skipped:

@@ -14,7 +14,7 @@ import numpy as np
 
 from robustops.core.episode import Episode
 from robustops.learn.advantage import is_constant, pairs_of, raw_scores, weights_of, z_group
-from robustops.learn.batch import CreditRules, TrainingBatch
+from robustops.learn.batch import CreditRules, TrainingBatch, num_sampled
 from robustops.learn.collection import Collected, Played
 from robustops.learn.credit import CallTags, spans
 from robustops.rollout.score import RewardWeights, Score
@@ -73,10 +73,6 @@ def _lengths(episodes: Sequence[Episode]) -> dict[str, float]:
     found["rollout/sampled_tokens"] = float(sum(num_sampled(episode) for episode in episodes))
     stops = Counter(episode.stop_reason for episode in episodes)
     return found | {f"rollout/stop_{reason}_share": n / len(episodes) for reason, n in sorted(stops.items())}
-
-
-def num_sampled(episode: Episode) -> int:
-    return sum(len(turn.sampled_ids) for turn in episode.generated)
 
 
 def _num_prefix(episode: Episode) -> int:

@@ -174,3 +174,22 @@ def test_quality_part_is_the_weighted_quality_term_over_the_batch_spread() -> No
     spread = statistics.stdev((raw.weight_K @ advantage.z_group(raw)).tolist())
     assert found.quality_N[:4].tolist() == pytest.approx([0.15 / spread, *[-0.05 / spread] * 3], rel=1e-5)
     assert without.quality_N.tolist() == [0.0] * 12
+
+
+@pytest.mark.parametrize("kind", ["component", "aggregate"])
+def test_length_term_prefers_the_shorter_of_two_equal_answers_and_zero_weight_changes_nothing(kind: NormKind) -> None:
+    group = [member(1, 1, 1), member(1, 1, 1), member(0), member(0)]
+    short_first = advantage.LengthTerm(weight=0.1, tokens_G=[[10, 40, 10, 40]])
+    found = normalise([group], weights=WEIGHTS, kind=kind, length=short_first).total_N.tolist()
+    assert found[0] > found[1] > found[2] > found[3]
+    nothing = advantage.LengthTerm(weight=0.0, tokens_G=[[10, 40, 10, 40]])
+    plain = normalise([group], weights=WEIGHTS, kind=kind).total_N
+    torch.testing.assert_close(normalise([group], weights=WEIGHTS, kind=kind, length=nothing).total_N, plain)
+
+
+def test_length_term_of_the_sum_by_hand() -> None:
+    """R = 1 and 0 less 0.5 x 20/40 and 0.5 x 40/40: a difference of 1.25; two members stand at +-sqrt(1/2) anyway."""
+    only_success = RewardWeights(success=1.0, progress=0.0, quality=0.0)
+    term = advantage.LengthTerm(weight=0.5, tokens_G=[[20, 40]])
+    raw = advantage.raw_scores([[member(1), member(0)]], weights=only_success, kind="aggregate", length=term)
+    assert raw.value_KN.tolist() == [[0.75, -0.5]]
