@@ -98,6 +98,11 @@ def _manifest(scene: Scene) -> Manifest | None:
     config = scene.config
     if sorted(config.evaluation.conditions) not in (["clean"], ["fault"], ["clean", "fault"]):
         raise ConfigError(f"evaluation.conditions: got {config.evaluation.conditions}, expected clean, fault or both")
+    if config.fault_policy.manifest is None and config.evaluation.supplement:
+        raise ConfigError(
+            f"evaluation.supplement: got {config.evaluation.supplement}; without fault_policy.manifest a fault is met "
+            "where it is chosen, so none is missed; expected 0"
+        )
     if config.fault_policy.manifest is None:
         return None
     path = Path(config.fault_policy.manifest).expanduser().absolute()
@@ -112,6 +117,8 @@ def _summary(rows: Sequence[EpisodeRow], folder: Path) -> str:
         if chosen:
             hits = f", fault met in {sum(row.fault_hit for row in chosen)}" if condition == "fault" else ""
             parts.append(f"{condition} {sum(row.success is True for row in chosen)}/{len(chosen)}{hits}")
+    if extra := [row for row in rows if row.supplemented]:
+        parts.append(f"sampled again {len(extra)}, fault met in {sum(row.fault_hit for row in extra)}")
     unscored = sum(row.success is None for row in rows)
     damaging = sum(bool(row.damage_rows) for row in rows)
     return f"solved: {'; '.join(parts)}; damaging {damaging}; unscored {unscored}; {folder}"
