@@ -1,8 +1,8 @@
 """A symbolic way to solve a task: which tools, with which arguments, in terms of the request and of replies.
 
 A plan holds no id, no row and no reply: an argument is a value that the request or policy states, a field of a reply
-bound by an earlier step, or an object or list of such. Plain data with a JSON form (one plan a line in plans.jsonl);
-knows no session and no model.
+bound by an earlier step, or an object, a list or a text made of such. Plain data with a JSON form (one plan a line in
+plans.jsonl); knows no session and no model.
 """
 
 from __future__ import annotations
@@ -45,8 +45,15 @@ class Items:
     items: tuple[Expression, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """Pieces put together, for filters and addresses: `displayName eq '` + a name + `'`."""
+
+    parts: tuple[Leaf, ...]
+
+
 Leaf = Value | Ref
-Expression = Value | Ref | Fields | Items
+Expression = Value | Ref | Fields | Items | Text
 
 
 def leaves(expressions: Iterable[Expression]) -> Iterator[Leaf]:
@@ -56,6 +63,8 @@ def leaves(expressions: Iterable[Expression]) -> Iterator[Leaf]:
             yield from leaves(expression.items.values())
         elif isinstance(expression, Items):
             yield from leaves(expression.items)
+        elif isinstance(expression, Text):
+            yield from expression.parts
         else:
             yield expression
 
@@ -201,6 +210,8 @@ def _dump(expression: Expression) -> dict[str, Any]:
         return {"object": _dump_all(expression.items)}
     if isinstance(expression, Items):
         return {"list": [_dump(item) for item in expression.items]}
+    if isinstance(expression, Text):
+        return {"text": [_dump(part) for part in expression.parts]}
     return {"ref": f"{expression.step}.{expression.field}"}
 
 
@@ -209,15 +220,21 @@ def _load_all(rows: Mapping[str, Any]) -> dict[str, Expression]:
 
 
 def _load(row: Mapping[str, Any]) -> Expression:
-    if set(row) == {"value"}:
-        return Value(value=row["value"])
     if set(row) == {"object"}:
         return Fields(items=_load_all(row["object"]))
     if set(row) == {"list"}:
         return Items(items=tuple(map(_load, row["list"])))
+    if set(row) == {"text"}:
+        return Text(parts=tuple(map(_load_leaf, row["text"])))
+    return _load_leaf(row)
+
+
+def _load_leaf(row: Mapping[str, Any]) -> Leaf:
+    if set(row) == {"value"}:
+        return Value(value=row["value"])
     if set(row) == {"ref"}:
         step, dot, name = row["ref"].partition(".")
         if not (step and dot and name):
             raise ValueError(f"expected 'step.field', got {row['ref']!r}")
         return Ref(step=step, field=name)
-    raise ValueError(f"expected an object with 'value', 'ref', 'object' or 'list', got {dict(row)!r}")
+    raise ValueError(f"expected an object with 'value', 'ref', 'object', 'list' or 'text', got {dict(row)!r}")

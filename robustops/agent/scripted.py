@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from robustops.agent.hermes import write_decision
-from robustops.agent.plan import Expression, Fields, Items, Pick, Plan, ReadBack, Ref, Step, Value, leaves
+from robustops.agent.plan import Expression, Fields, Items, Pick, Plan, ReadBack, Ref, Step, Text, Value, leaves
 from robustops.agent.policy import Message, Prompt, Sample, Sampling
 from robustops.agent.shown_reply import Row, ShownReply, answers, field_of, is_same, read_reply
 from robustops.core.episode import ToolCall
@@ -167,6 +167,8 @@ def _resolve(expression: Expression, bound: Bindings) -> Any:
         return _resolve_all(expression.items, bound)
     if isinstance(expression, Items):
         return [_resolve(item, bound) for item in expression.items]
+    if isinstance(expression, Text):
+        return "".join(str(_resolve(part, bound)) for part in expression.parts)
     value = field_of(bound[expression.step], expression.field)
     if value is None:
         raise _GivenUp

@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robustops.agent.plan import Fields, Items, Pick, Plan, ReadBack, Ref, Step, Value, dump_plan, load_plan
+from robustops.agent.plan import Fields, Items, Pick, Plan, ReadBack, Ref, Step, Text, Value, dump_plan, load_plan
 from robustops.core.errors import TaskError
 
 ACCOUNT = Step(bind="account", tool="find_account", arguments={"name": Value(value="Amber Bank")})
 words = st.text("abcdefgh_", min_size=1, max_size=8)
 scalars = st.one_of(st.text(max_size=8), st.integers(), st.booleans(), st.floats(allow_nan=False, allow_infinity=False))
+constant = st.builds(Value, value=scalars)
 values = st.recursive(
-    st.builds(Value, value=scalars),
+    constant | st.builds(Text, parts=st.lists(constant, max_size=3).map(tuple)),
     lambda inner: (
         st.builds(Fields, items=st.dictionaries(words, inner, max_size=2))
         | st.builds(Items, items=st.lists(inner, max_size=2).map(tuple))
@@ -68,8 +69,12 @@ def test_a_name_is_bound_once():
             "expected 'step.field', got 'a'",
         ),
         (
+            {"task_id": "t7", "answer": "", "steps": [{"bind": "a", "tool": "x", "arguments": {"n": {"text": [5]}}}]},
+            "TypeError",
+        ),
+        (
             {"task_id": "t7", "answer": "", "steps": [{"bind": "a", "tool": "x", "arguments": {"n": {"id": 5}}}]},
-            "expected an object with 'value', 'ref', 'object' or 'list'",
+            "expected an object with 'value', 'ref', 'object', 'list' or 'text'",
         ),
     ],
 )
@@ -96,3 +101,12 @@ def test_references_and_constants_are_found_inside_objects_and_lists():
         Plan(task_id="t", steps=(step,))
     user = Step(bind="user", tool="find_user", arguments={})
     assert Plan(task_id="t", steps=(user, step)).constants() == ("desk",)
+
+
+def test_pieces_of_a_text_are_references_and_constants_of_their_step():
+    query = Text(parts=(Value(value="id eq '"), Ref(step="user", field="id"), Value(value="'")))
+    step = Step(bind="done", tool="list_users", arguments={"_filter": query})
+    with pytest.raises(ValueError, match="uses 'user' before it is bound"):
+        Plan(task_id="t", steps=(step,))
+    user = Step(bind="user", tool="find_user", arguments={})
+    assert Plan(task_id="t", steps=(user, step)).constants() == ("id eq '", "'")

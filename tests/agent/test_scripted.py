@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robustops.agent.plan import Fields, Items, Pick, Plan, ReadBack, Ref, Step, Value
+from robustops.agent.plan import Fields, Items, Pick, Plan, ReadBack, Ref, Step, Text, Value
 from robustops.agent.policy import Prompt, Sampling
 from robustops.agent.scripted import FAILED, MAX_ATTEMPTS, ScriptedExpert, ScriptedHasty, ScriptedNaive
 from robustops.agent.shown_reply import answers, field_of, is_same, read_reply
@@ -313,6 +313,13 @@ def test_nested_fields_are_picked_by_and_sent_inside_objects_and_lists():
     stored = {"id": "e2", "start": {"dateTime": "2026-06-08T10:00:00", "date": None, "timeZone": "UTC"}}
     said = play([json.dumps(EVENTS), TIMEOUT, json.dumps(stored)], plan=plan)
     assert said == [call("list_events", q="Sync"), asked, call("get_event", eventId="e2"), "Done."]
+
+
+def test_the_pieces_of_a_text_are_put_together_with_what_replies_say():
+    asked = Text(parts=(Value(value="'"), Ref(step="event", field="id"), Value(value="' in parents")))
+    plan = Plan(task_id="t", steps=(FIRST_EVENT, Step(bind="files", tool="list_files", arguments={"q": asked})))
+    said = play([json.dumps(EVENTS), '{"files": [{"id": "f1"}]}'], plan=plan)
+    assert said == [call("list_events", q="Sync"), call("list_files", q="'e2' in parents"), "Done."]
 
 
 @pytest.mark.parametrize(

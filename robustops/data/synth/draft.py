@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from robustops.agent.plan import Expression, Fields, Items, Pick, ReadBack, Ref, Scalar, Step, Value
+from robustops.agent.plan import Expression, Fields, Items, Leaf, Pick, ReadBack, Ref, Scalar, Step, Text, Value
 from robustops.core.task import Part
 from robustops.data.synth.world import SEED_TIME, World, literal
 
@@ -98,11 +98,23 @@ class Hybrid:
 
 
 def expression(argument: Any) -> Expression:
-    """`"@step.field"` refers to a bound row; objects and lists are read item by item; anything else is a constant."""
+    """`"@step.field"` refers to a bound row; objects and lists are read item by item; a `Text` is one already; anything
+    else is a constant."""
+    if isinstance(argument, Text):
+        return argument
     if isinstance(argument, Mapping):
         return Fields(items=expressions(argument))
     if isinstance(argument, list):
         return Items(items=tuple(map(expression, argument)))
+    return _leaf(argument)
+
+
+def text(*parts: Scalar) -> Text:
+    """A text of constants and references to bound rows."""
+    return Text(parts=tuple(_leaf(part) for part in parts))
+
+
+def _leaf(argument: Scalar) -> Leaf:
     if isinstance(argument, str) and argument.startswith("@"):
         step, _, name = argument[1:].partition(".")
         return Ref(step=step, field=name)
@@ -155,8 +167,11 @@ def gone(name: str, table: str, row: Mapping[str, Any]) -> CheckDraft:
     return replace(holds(name, table, row), expected=0)
 
 
-def others_kept(name: str, world: World, table: str, row: Mapping[str, Any], within: Mapping[str, Any]) -> CheckDraft:
-    """Guard for tables without times: of the rows `within`, as many as in the seed differ from `row`."""
+def others_kept(
+    name: str, world: World, table: str, row: Mapping[str, Any], within: Mapping[str, Any] | None = None
+) -> CheckDraft:
+    """Guard for tables without times: of the rows with the values `within`, as many as in the seed differ from `row`."""
+    within = within or {}
     kept = [one for one in world.rows(table, within) if any(one[key] != value for key, value in row.items())]
     same = " AND ".join(f"{key} = {literal(value)}" for key, value in row.items())
     where = " AND ".join([*(f"{key} = {literal(value)}" for key, value in within.items()), f"NOT ({same})"])
