@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from robustops.faults.catalogue import KINDS
 from robustops.faults.injector import Injector
 from robustops.faults.mechanism import Origin
+from tests.conftest import IS_FULL_SIZE
 
 LIST_ACME = ("list_cases", {"account_id": 1})
 CREATE = ("create_case", {"account_id": 1, "title": "new"})
@@ -224,7 +225,7 @@ def test_without_a_plan_the_wrapped_session_is_byte_identical(calls: list[tuple[
     seed=st.integers(0, 2**31),
     intensity=st.none() | st.floats(0, 1),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2000 if IS_FULL_SIZE else 200, deadline=None)
 def test_invariants_over_random_calls(
     calls: list[Call], target: int, subtype: str, cap: int, seed: int, intensity: float | None
 ) -> None:

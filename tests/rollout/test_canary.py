@@ -21,6 +21,7 @@ from robustops.agent.views import ToolView
 from robustops.core.episode import EpisodeGroup
 from robustops.core.task import Task
 from robustops.faults.catalogue import KINDS
+from robustops.faults.labels import Labels
 from robustops.faults.manifest import Manifest
 from robustops.faults.scheduler import Scheduler
 from robustops.llm.completion import Reply, RequestedCall
@@ -122,7 +123,11 @@ async def test_no_prompt_holds_a_hidden_thing(
         "api": ApiPolicy(endpoint, codec),
     }
     recorder = Recorder(policies[kind_of_policy], codec)
-    setup = replace(stage.setup(recorder, codec), graphs={})
+    pairs = {
+        task_id: frozenset((tool, name) for tool in task.tools for name in KINDS) for task_id, task in tasks.items()
+    }
+    labels = Labels(sha256=MARK, allowed=pairs, where=MARK)
+    setup = replace(stage.setup(recorder, codec), graphs={}, labels=labels)
     scheduler = Scheduler(tuple(KINDS), seed=1)
     frozen = await freeze(setup, list(tasks.values()), scheduler)
     marked = {key: replace(plan, seed=SEED_MARK) if plan else None for key, plan in frozen.items()}

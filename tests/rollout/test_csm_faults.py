@@ -103,6 +103,26 @@ async def test_fault_groups_share_their_state_on_the_real_engine(stage: CsmStage
             assert episode.end.strict
 
 
+async def test_members_of_a_group_start_equal_over_http(stage: CsmStage) -> None:
+    codec = stage.codec()
+    setup = stage.setup(ScriptedExpert(stage.task_set.plans, codec), codec)
+    task_ids = list(stage.tasks)[:4]
+    async with TestServer(make_app("csm"), host="127.0.0.1") as server:
+        remote = HttpGym({BY_DOMAIN["csm"].name: str(server.make_url(""))})
+        collector = GroupCollector(
+            replace(setup, gym=remote), stage.tasks, Scheduler(("lost_ack", "swapped_reply"), seed=1)
+        )
+        groups = await collector.collect([FaultSlot(task_id) for task_id in task_ids])
+        await remote.close()
+    assert [type(group) for group in groups] == [EpisodeGroup] * 4
+    for group in groups:
+        assert isinstance(group, EpisodeGroup)
+        assert group.boundary is not None
+        firsts = [next(turn for turn in episode.turns if turn.generated) for episode in group.episodes]
+        assert {turn.hash_before for turn in firsts if turn.call} <= {group.boundary.state_hash}
+        assert all(episode.end is not None and episode.end.strict for episode in group.episodes)
+
+
 async def test_the_same_rows_come_over_http(stage: CsmStage, tmp_path: Path) -> None:
     """Snapshots there are dumps, sessions are seeded databases; what the agent meets is the same."""
     codec = stage.codec()
