@@ -12,7 +12,7 @@ from robustops.agent.policy import Policy
 from robustops.compose.demonstrations import SAMPLES, export_formats, write_samples
 from robustops.compose.policy import build_policy
 from robustops.compose.progress import progress
-from robustops.compose.scene import Scene, about, build_completion, build_scene, build_scheduler, identity_of
+from robustops.compose.scene import Scene, about, build_completion, build_scene, build_training_scheduler, identity_of
 from robustops.config import RunConfig
 from robustops.core.errors import ConfigError, SplitError
 from robustops.core.tables import EpisodeRow, read_json, write_json
@@ -20,7 +20,7 @@ from robustops.core.task import Task
 from robustops.data.collect import Collection, Counts
 from robustops.data.guidance import EXECUTION, RECOVERY, SEPARATOR, Guided
 from robustops.data.splits import share_by_id
-from robustops.faults.catalogue import subtypes_of
+from robustops.faults.scheduler import Scheduler
 from robustops.llm.http import HttpCompletion
 from robustops.llm.spend import Spend
 
@@ -37,23 +37,13 @@ def run(config: RunConfig, folder: Path) -> None:
     if config.do == "export":
         export_formats(config, folder)
         return
-    refuse_held_out(config)
+    scheduler = build_training_scheduler(config)
     config = replace(config, engine=replace(config.engine, kind=config.collection.teacher))
     scene = build_scene(config, "train")
     scene = replace(scene, tasks=shared_tasks(scene))
-    rows = asyncio.run(play(scene, folder))
+    rows = asyncio.run(play(scene, scheduler, folder))
     print(played(rows, folder), flush=True)
     print(write_samples(scene, folder), flush=True)
-
-
-def refuse_held_out(config: RunConfig) -> None:
-    """Raise ConfigError for a fault that evaluation keeps for itself."""
-    allowed = subtypes_of("train")
-    if other := [name for name in build_scheduler(config).subtypes if name not in allowed]:
-        raise ConfigError(
-            f"fault_policy: {other[0]!r} is held out for evaluation, a demonstration of it would spoil that; "
-            "use fault_policy=train"
-        )
 
 
 def shared_tasks(scene: Scene) -> dict[str, Task]:
@@ -88,7 +78,7 @@ def build_teacher(scene: Scene) -> Teacher:
     )
 
 
-async def play(scene: Scene, folder: Path) -> list[EpisodeRow]:
+async def play(scene: Scene, scheduler: Scheduler, folder: Path) -> list[EpisodeRow]:
     """Raises as `Collection.run` does."""
     config, teacher = scene.config, build_teacher(scene)
     is_scripted = teacher.completion is None
@@ -106,7 +96,7 @@ async def play(scene: Scene, folder: Path) -> list[EpisodeRow]:
             clean=scene.setup(teacher.clean, temperature=0.0),
             fault=scene.setup(teacher.fault, temperature=0.0),
             tasks=scene.tasks,
-            scheduler=build_scheduler(config),
+            scheduler=scheduler,
             identity=identity_of(config, folder, model=model, stage="teacher", split="train", policy_mode="greedy"),
             folder=folder,
             fault_share=0.0 if config.fault_policy.name == "none" else config.collection.fault_share,

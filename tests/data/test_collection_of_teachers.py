@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from robustops.agent.policy import Prompt, Sampling
-from robustops.compose.collect import refuse_held_out
-from robustops.config.tree import FaultPolicyConfig, GrpoConfig, RunConfig
+from robustops.compose.collect import run
+from robustops.config.tree import FaultPolicyConfig, GrpoConfig, RunConfig, SplitConfig
 from robustops.core.episode import Episode
 from robustops.core.errors import ConfigError, PolicyError
 from robustops.core.tables import EpisodeRow, read_lines
@@ -191,7 +191,9 @@ def test_four_fifths_of_the_tasks_are_chosen_by_their_ids_alone():
     assert share_by_id(domains, 1.0) == set(domains)
 
 
-def test_kinds_that_evaluation_keeps_for_itself_are_refused():
-    config = RunConfig(algorithm=GrpoConfig(), fault_policy=FaultPolicyConfig(name="all"))
-    with pytest.raises(ConfigError, match="held out for evaluation"):
-        refuse_held_out(config)
+def test_kinds_that_evaluation_keeps_for_itself_are_refused_before_anything_is_played(tmp_path):
+    split = SplitConfig(root=str(tmp_path / "never made"))
+    config = RunConfig(algorithm=GrpoConfig(), fault_policy=FaultPolicyConfig(name="all"), split=split, do="play")
+    with pytest.raises(ConfigError, match=r"fault_policy=all: .* is for evaluation alone"):
+        run(config, tmp_path)
+    assert list(tmp_path.iterdir()) == []
