@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from robustops.data.synth import calendar_world, drive_world, email_world, teams_world
+from robustops.data.synth import drive_world, teams_world
 from robustops.data.synth.generate import DOMAINS
 from robustops.data.synth.world import sql_of
 from robustops.gym.database import Database
@@ -23,8 +23,6 @@ WITHOUT_ROWS: dict[str, set[str]] = {
 }
 # Databases of domains that have no tasks of their own yet stand beside those that have.
 BUILDERS = {
-    "calendar": calendar_world.build,
-    "email": email_world.build,
     "teams": teams_world.build,
     "drive": drive_world.build,
     **{name: domain.build for name, domain in DOMAINS.items()},

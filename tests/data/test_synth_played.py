@@ -18,6 +18,8 @@ from robustops.data.synth.draft import Template
 from robustops.data.synth.generate import DOMAINS, GENERATED, generate
 from robustops.data.synth.world import World, sql_of
 from robustops.data.task_set import TaskSet
+from robustops.data.tasks import domains_of
+from robustops.data.tool_modes import with_distractors
 from robustops.faults.catalogue import KINDS
 from robustops.faults.injector import Injector
 from robustops.gym.embedded import EmbeddedGym
@@ -32,7 +34,8 @@ GYM = EmbeddedGym()
 @pytest.fixture(scope="module")
 def task_set(tmp_path_factory) -> TaskSet:
     root = tmp_path_factory.mktemp("synth")
-    generate(root, domains=list(GENERATED), num_train=75, num_val=25, num_test=75, seed=11)
+    size = sum(len(domain.templates) for domain in GENERATED.values())
+    generate(root, domains=list(GENERATED), num_train=2 * size, num_val=size, num_test=2 * size, seed=11)
     return TaskSet.load(root)
 
 
@@ -74,7 +77,19 @@ async def test_every_task_is_unsolved_at_first_and_solved_by_its_plan(task_set, 
         assert 2 <= len(names_of(episode)) <= 5
         assert all(turn.native is not None and not turn.native.is_error for turn in episode.turns[:-1])
         num_played += 1
-    assert num_played >= 20
+    assert num_played == 5 * len(GENERATED[domain].templates)
+
+
+@pytest.mark.parametrize("mode", ["plus5", "plus10", "plus15"])
+@pytest.mark.parametrize("domain", GENERATED)
+async def test_a_task_is_solved_among_unselected_tools_of_its_domains(task_set, domain, mode):
+    task = next(task_set.task(e.task_id) for e in task_set.split.entries.values() if e.domain == domain)
+    names = [tool.name for name in domains_of(task) for tool in await GYM.catalogue(name)]
+    wider = with_distractors(task, mode, names)
+    assert len(set(wider.tools)) == len(task.tools) + int(mode.removeprefix("plus"))
+    async with GYM.open(wider) as session:
+        assert {tool.name for tool in session.tools} == set(wider.tools)
+    assert (await play_task(task_set, wider, ScriptedExpert(task_set.plans))).end.strict is True
 
 
 async def test_full_and_compact_views_lead_to_the_same_calls(task_set):

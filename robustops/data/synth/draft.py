@@ -170,7 +170,7 @@ def gone(name: str, table: str, row: Mapping[str, Any]) -> CheckDraft:
 def others_kept(
     name: str, world: World, table: str, row: Mapping[str, Any], within: Mapping[str, Any] | None = None
 ) -> CheckDraft:
-    """Guard for tables without times: of the rows with the values `within`, as many as in the seed differ from `row`."""
+    """Guard for tables without times: of the rows that fit `within`, as many as in the seed differ from `row`."""
     within = within or {}
     kept = [one for one in world.rows(table, within) if any(one[key] != value for key, value in row.items())]
     same = " AND ".join(f"{key} = {literal(value)}" for key, value in row.items())

@@ -99,7 +99,7 @@ def _add_label(world: World, user: Row, name: str, *, is_system: bool = False) -
 
 
 def _add_thread(world: World, owner: Row, sender: str, own_labels: Sequence[str], index: int) -> None:
-    """A mail, perhaps answered, perhaps with a file. The first ones lie unread in the inbox, whatever is drawn."""
+    """A mail, perhaps answered, perhaps with a file. The first ones lie in the inbox, unread and unanswered."""
     rng = world.rng
     subject, mine = world.names.occasion(), owner["primary_email"]
     thread = _new_thread(world, owner)
@@ -120,7 +120,7 @@ def _add_thread(world: World, owner: Row, sender: str, own_labels: Sequence[str]
         encoded = base64.urlsafe_b64encode(data.encode()).decode()
         row: Row = {"message_id": first["id"], "filename": name, "mime_type": "text/plain", "size": len(data)}
         world.add("attachments", row | {"data": encoded, **AUDIT})
-    if labels[0] == "INBOX" and rng.random() < 0.4:
+    if index >= 3 and labels[0] == "INBOX" and rng.random() < 0.4:
         moment += timedelta(hours=rng.randint(1, 30))
         _add_message(world, owner, thread, f"Re: {subject}", sender=mine, to=sender, moment=moment, labels=["SENT"])
 
