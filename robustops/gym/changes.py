@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from robustops.core.errors import SnapshotUnsupported
-from robustops.gym.database import connect
 from robustops.gym.hashing import quoted
+from robustops.gym.memory import connect
 from robustops.gym.snapshot import ServerSnapshot, unpack
 
 Operation = Literal["added", "removed", "modified"]

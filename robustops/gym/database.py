@@ -9,6 +9,7 @@ from typing import Any
 
 from robustops.gym.domain import Table
 from robustops.gym.hashing import changed_digest, combined_digest, quoted, table_digest
+from robustops.gym.memory import Idle, Memory, uses_table_functions
 
 # Affinity matters: checks compare `location_id = '907'`, which holds only for an INTEGER column.
 AFFINITIES: Mapping[str, str] = {
@@ -19,14 +20,7 @@ AFFINITIES: Mapping[str, str] = {
     "timestamp": "TEXT",
     "json": "TEXT",
 }
-NUM_CACHED_STATEMENTS = 512
-
-
-def connect() -> sqlite3.Connection:
-    """An empty database that lives in memory. Autocommit, so that transactions are those we open."""
-    return sqlite3.connect(
-        ":memory:", isolation_level=None, check_same_thread=False, cached_statements=NUM_CACHED_STATEMENTS
-    )
+_IDLE: Idle[Memory] = Idle()
 
 
 def create_table_sql(table: Table) -> str:
@@ -57,47 +51,58 @@ def literal(value: Any) -> str:
 
 
 class Database:
-    """Holds one connection. `version` changes with every content change, so that readers know when to look again."""
+    """Holds one connection. `version` changes with every content change, so that readers know when to look again.
 
-    def __init__(self) -> None:
-        self._connection = connect()
+    `layout`: that of the content to come, where it is known: a connection that held such a database is faster.
+    """
+
+    def __init__(self, layout: str = "") -> None:
+        self._memory = _IDLE.take(layout) or Memory()
+        self._is_closed = False
         self._digests: dict[str, int] = {}
         self._names: tuple[str, ...] = ()
         self.version = 0
 
     def load(self, content: bytes | memoryview, digests: Mapping[str, int]) -> None:
         """Replace everything. `digests`: those known for the content; the rest are computed when asked for."""
-        self._connection.deserialize(content)
+        if not self._memory.load(content):
+            self._memory.close()
+            self._memory = Memory()
+            self._memory.load(content)
         self._digests = dict(digests)
         self._names = ()
         self.version += 1
 
+    @property
+    def layout(self) -> str:
+        return self._memory.layout
+
     def dump(self) -> bytes:
-        return self._connection.serialize()
+        return self._memory.connection.serialize()
 
     @property
     def digests(self) -> Mapping[str, int]:
         """Digest by table; computed where it is not known, kept up to date by the writes."""
         if not self._names:
-            self._names = tuple(name for (name,) in self._connection.execute(_TABLE_NAMES))
+            self._names = tuple(name for (name,) in self._execute(_TABLE_NAMES))
         for name in self._names:
             if name not in self._digests:
-                self._digests[name] = table_digest(self._connection, name)
+                self._digests[name] = table_digest(self._memory.connection, name)
         return self._digests
 
     def digest(self) -> str:
         return combined_digest(self.digests)
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self._connection.execute(sql, values).fetchall()
+        return self._execute(sql, values).fetchall()
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
-        found: tuple[Any, ...] | None = self._connection.execute(sql, values).fetchone()
+        found: tuple[Any, ...] | None = self._execute(sql, values).fetchone()
         return found
 
     def records(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
         """Rows as objects, for statements that name no columns."""
-        cursor = self._connection.execute(sql, values)
+        cursor = self._execute(sql, values)
         names = [item[0] for item in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
@@ -105,14 +110,14 @@ class Database:
         names = ", ".join(map(quoted, row))
         marks = ", ".join("?" for _ in row)
         sql = f"INSERT INTO {quoted(table.name)} ({names}) VALUES ({marks})"
-        rowid = self._connection.execute(sql, tuple(row.values())).lastrowid
+        rowid = self._execute(sql, tuple(row.values())).lastrowid
         self._changed(table, added=self.rows(f"SELECT * FROM {quoted(table.name)} WHERE rowid = ?", (rowid,)))
 
     def update(self, table: Table, key: Any, values: Mapping[str, Any]) -> None:
         before = self._by_key(table, key)
         settings = ", ".join(f"{quoted(name)} = ?" for name in values)
         sql = f"UPDATE {quoted(table.name)} SET {settings} WHERE {quoted(table.key)} = ?"
-        self._connection.execute(sql, (*values.values(), key))
+        self._execute(sql, (*values.values(), key))
         self._changed(table, removed=before, added=self._by_key(table, key))
 
     def change(self, table: Table, where: str, values: Sequence[Any], settings: Mapping[str, Any]) -> int:
@@ -123,7 +128,7 @@ class Database:
         chosen = [row[0] for row in before]
         setters = ", ".join(f"{quoted(column)} = ?" for column in settings)
         sql = f"UPDATE {name} SET {setters} WHERE rowid IN ({marks})"
-        self._connection.execute(sql, (*settings.values(), *chosen))
+        self._execute(sql, (*settings.values(), *chosen))
         after = self.rows(f"SELECT * FROM {name} WHERE rowid IN ({marks})", chosen)
         self._changed(table, removed=[row[1:] for row in before], added=after)
         return len(before)
@@ -132,7 +137,7 @@ class Database:
         """Delete the rows of a WHERE clause (` WHERE ...`); returns them, whole, in the order of the key."""
         order = f" ORDER BY {quoted(table.key)}" if table.key else ""
         gone = self.rows(f"SELECT * FROM {quoted(table.name)}{where}{order}", values)
-        self._connection.execute(f"DELETE FROM {quoted(table.name)}{where}", values)
+        self._execute(f"DELETE FROM {quoted(table.name)}{where}", values)
         self._changed(table, removed=gone)
         return gone
 
@@ -155,19 +160,29 @@ class Database:
     def transaction(self) -> Iterator[None]:
         """All or nothing: any exception takes back every write since the start."""
         before = dict(self._digests)
-        self._connection.execute("BEGIN")
+        self._execute("BEGIN")
         try:
             yield
         except BaseException:
-            self._connection.execute("ROLLBACK")
+            self._execute("ROLLBACK")
             self._digests = before
             raise
-        self._connection.execute("COMMIT")
+        self._execute("COMMIT")
 
     def close(self) -> None:
-        self._connection.close()
+        if not self._is_closed:
+            self._is_closed = True
+            _IDLE.give(self._memory)
+            self._memory = _CLOSED
+
+    def _execute(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        if uses_table_functions(sql):
+            self._memory.has_table_functions = True
+        return self._memory.connection.execute(sql, values)
 
 
+_CLOSED = Memory()  # what a closed database holds: every use is an error
+_CLOSED.close()
 _TABLE_NAMES = (
     r"SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name"
 )

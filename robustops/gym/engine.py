@@ -38,7 +38,7 @@ class Engine:
 
     def __init__(self, toolbox: Toolbox, seed: Seed, clock: VirtualClock, context: Mapping[str, str]) -> None:
         self.toolbox = toolbox
-        self.database = Database()
+        self.database = Database(seed.layout)
         self.database.load(seed.database, seed.digests)
         self.sql_runner = SqlRunner(self.database, limit=toolbox.domain.query_limit, now=lambda: clock.now(SQL_TIME))
         self._clock = clock

@@ -11,8 +11,8 @@ from contextlib import closing
 from aiohttp import web
 
 from robustops.core.errors import GymError
-from robustops.gym.database import connect
 from robustops.gym.databases import Databases, Refusal
+from robustops.gym.memory import connect
 from robustops.gym.rest import opened_for
 from robustops.gym.snapshot import ServerSnapshot, Snapshot, pack, unpack
 from robustops.gym.wire import DATABASE, SNAPSHOT_PATH, STATE_PATH

@@ -18,9 +18,10 @@ from pathlib import Path
 
 from robustops.core.errors import SeedError
 from robustops.gym.clock import SQL_TIME, VirtualClock
-from robustops.gym.database import Database, connect, create_index_sql, create_table_sql
+from robustops.gym.database import Database, create_index_sql, create_table_sql
 from robustops.gym.domain import Domain
 from robustops.gym.hashing import quoted
+from robustops.gym.memory import connect
 from robustops.gym.sqlbounds import bound_functions
 from robustops.gym.sqltime import at_time
 
@@ -53,6 +54,7 @@ class Seed:
 
     database: bytes
     digests: Mapping[str, int]
+    layout: str = ""  # which tables lie where in the bytes
     added_columns: tuple[str, ...] = ()
     added_tables: tuple[str, ...] = ()
 
@@ -173,9 +175,11 @@ def build_seed(domain: Domain, sql: str, *, source: str = "seed") -> Seed:
             "seed %s: not in the %s schema and added as found: tables %s, columns %s",
             *(source, domain.name, ", ".join(added_tables) or "none", ", ".join(added_columns) or "none"),
         )
+    digests, layout = _described(content)
     return Seed(
         database=content,
-        digests=_digests(content),
+        digests=digests,
+        layout=layout,
         added_columns=tuple(added_columns),
         added_tables=tuple(added_tables),
     )
@@ -244,10 +248,11 @@ def _bare(identifier: str) -> str:
     return identifier[1:-1] if identifier.startswith("[") else identifier
 
 
-def _digests(content: bytes) -> Mapping[str, int]:
+def _described(content: bytes) -> tuple[Mapping[str, int], str]:
+    """The digests of the tables, and the layout."""
     database = Database()
     try:
         database.load(content, {})
-        return dict(database.digests)
+        return dict(database.digests), database.layout
     finally:
         database.close()

@@ -10,7 +10,8 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
-from robustops.gym.database import Database, connect
+from robustops.gym.database import Database
+from robustops.gym.memory import Idle, Memory, uses_table_functions
 from robustops.gym.sqlbounds import bound_functions
 from robustops.gym.sqltime import at_time
 
@@ -19,17 +20,78 @@ MAX_STEPS = 20_000_000  # virtual machine instructions; a scan of the largest pu
 STEPS_PER_LOOK = 100_000
 MAX_ROWS = 20_000  # more than a dump asks for at a time, and than any check could want
 MAX_VALUE_BYTES = 8_000_000  # no `zeroblob(1e9)`
-_JSON_TABLES = re.compile(r"\bjson_(?:each|tree)\b", re.IGNORECASE)
 _ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE})
 _FORBIDDEN_FUNCTIONS = frozenset({"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"})
 
 
-def _authorize(action: int, first: str | None, second: str | None, _database: str | None, _source: str | None) -> int:
-    if action in _ALLOWED:
-        return sqlite3.SQLITE_OK
-    if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() not in _FORBIDDEN_FUNCTIONS:
-        return sqlite3.SQLITE_OK
-    return sqlite3.SQLITE_DENY
+class _Reader:
+    """A connection that nothing can be written through. `steps_left`: looks that a query may still take.
+
+    SQLite loads a copy by an ATTACH of its own, which is allowed while `_is_loading` and at no other time.
+    """
+
+    def __init__(self) -> None:
+        self.steps_left = MAX_STEPS // STEPS_PER_LOOK
+        self._is_loading = False
+        self._memory = Memory()
+        connection = self._memory.connection
+        connection.execute("PRAGMA query_only = ON")
+        bound_functions(connection)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+        connection.set_progress_handler(self._look, STEPS_PER_LOOK)
+        connection.set_authorizer(self._authorize)
+
+    @property
+    def layout(self) -> str:
+        return self._memory.layout
+
+    @property
+    def is_reusable(self) -> bool:
+        return self._memory.is_reusable
+
+    @property
+    def has_table_functions(self) -> bool:
+        return self._memory.has_table_functions
+
+    def load(self, content: bytes) -> bool:
+        """As of `Memory`."""
+        self._is_loading = True
+        try:
+            return self._memory.load(content)
+        finally:
+            self._is_loading = False
+
+    def set_up_table_functions(self) -> None:
+        """SQLite makes json_each and json_tree tables on first use, which the authorizer would not allow."""
+        self._memory.has_table_functions = True
+        self._is_loading = True
+        try:
+            self._memory.connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").fetchall()
+        finally:
+            self._is_loading = False
+
+    def execute(self, sql: str) -> sqlite3.Cursor:
+        self.steps_left = MAX_STEPS // STEPS_PER_LOOK
+        return self._memory.connection.execute(sql)
+
+    def close(self) -> None:
+        self._memory.close()
+
+    def _look(self) -> int:
+        self.steps_left -= 1
+        return 1 if self.steps_left < 0 else 0
+
+    def _authorize(
+        self, action: int, first: str | None, second: str | None, _database: str | None, _source: str | None
+    ) -> int:
+        if action in _ALLOWED or self._is_loading:
+            return sqlite3.SQLITE_OK
+        if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() not in _FORBIDDEN_FUNCTIONS:
+            return sqlite3.SQLITE_OK
+        return sqlite3.SQLITE_DENY
+
+
+_IDLE: Idle[_Reader] = Idle()
 
 
 class SqlRunner:
@@ -42,10 +104,8 @@ class SqlRunner:
         self._database = database
         self._limit = limit
         self._now = now
-        self._connection: sqlite3.Connection | None = None
+        self._reader: _Reader | None = None
         self._version = -1
-        self._has_json_tables = False
-        self._steps_left = 0
 
     def run(self, sql: str) -> dict[str, Any]:
         query = sql.strip().rstrip(";").rstrip()
@@ -53,11 +113,9 @@ class SqlRunner:
             return {"detail": REFUSAL}
         if self._limit is not None and not re.search(r"\blimit\b", query, re.IGNORECASE):
             query = f"{query} LIMIT {self._limit}"
-        self._steps_left = MAX_STEPS // STEPS_PER_LOOK
         try:
-            self._renew(has_json_tables=_JSON_TABLES.search(query) is not None)
-            assert self._connection is not None
-            cursor = self._connection.execute(at_time(query, self._now()))
+            reader = self._current(has_table_functions=uses_table_functions(query))
+            cursor = reader.execute(at_time(query, self._now()))
             names = [item[0] for item in cursor.description or ()]
             rows = cursor.fetchmany(MAX_ROWS + 1)
             cursor.close()
@@ -75,40 +133,25 @@ class SqlRunner:
         }
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection, self._has_json_tables = None, False
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            _IDLE.give(reader)
 
-    def _renew(self, *, has_json_tables: bool) -> None:
-        """Bring the copy up to date.
-
-        SQLite sets json_each and json_tree up on first use, which the authorizer would not allow, and keeps of them
-        what is freed when another copy is loaded: a connection that has them is used for one copy only.
-        """
-        is_current = self._version == self._database.version
-        if self._connection is not None and is_current and self._has_json_tables >= has_json_tables:
-            return
-        if self._has_json_tables or has_json_tables:
-            self.close()
-        if self._connection is None:
-            self._connection = self._new_reader()
-        self._connection.set_authorizer(None)  # SQLite loads a copy by an ATTACH of its own
-        try:
-            self._connection.deserialize(self._database.dump())
-            if has_json_tables:
-                self._connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").fetchall()
-        finally:
-            self._connection.set_authorizer(_authorize)
-        self._version, self._has_json_tables = self._database.version, has_json_tables
-
-    def _new_reader(self) -> sqlite3.Connection:
-        connection = connect()
-        connection.execute("PRAGMA query_only = ON")
-        bound_functions(connection)
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
-        connection.set_progress_handler(self._look, STEPS_PER_LOOK)
-        return connection
-
-    def _look(self) -> int:
-        self._steps_left -= 1
-        return 1 if self._steps_left < 0 else 0
+    def _current(self, *, has_table_functions: bool) -> _Reader:
+        """A reader of the database as it is now."""
+        reader, is_current = self._reader, self._version == self._database.version
+        if reader is not None and is_current and reader.has_table_functions >= has_table_functions:
+            return reader
+        content = self._database.dump()
+        if reader is None:
+            reader = _IDLE.take(self._database.layout)
+        if reader is not None and not reader.load(content):
+            reader.close()
+            reader = None
+        if reader is None:
+            reader = _Reader()
+            reader.load(content)
+        if has_table_functions:
+            reader.set_up_table_functions()
+        self._reader, self._version = reader, self._database.version
+        return reader

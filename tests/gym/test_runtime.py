@@ -362,7 +362,13 @@ def test_the_command_stops_its_containers_when_it_is_told_to(fake, number):
     port = free_port()
     port -= 20_000 if port > 50_000 else 0  # the container's own port is 10,000 above
     argv = [sys.executable, "-m", "robustops.serve", "gym=docker", "domain=hr", f"port={port}"]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as process:
+    with subprocess.Popen(
+        argv,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where the tests run in background
+    ) as process:
         try:
             assert any(line.startswith("hr: http://127.0.0.1:") for line in process.stdout)
             assert len(fake.living()) == 1

@@ -10,9 +10,9 @@ from aiohttp.test_utils import TestClient, TestServer
 from small_csm import csm_task, write_seed
 
 from robustops.core.errors import GymError, SeedError
-from robustops.gym.database import connect
 from robustops.gym.domains import FOLDERS, load_domain
 from robustops.gym.embedded import EmbeddedGym
+from robustops.gym.memory import connect
 from robustops.gym.server import DATABASES, make_app
 from robustops.gym.sqlrunner import MAX_ROWS
 
