@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -14,8 +16,11 @@ from pathlib import Path
 
 from robustops.core.errors import PolicyError
 
+# The model is a folder here: without the last of these vLLM waits for a hub that it cannot reach.
+SERVER_ENVIRONMENT = {"VLLM_SERVER_DEV_MODE": "1", "VLLM_NO_USAGE_STATS": "1", "HF_HUB_OFFLINE": "1"}
 OF_THE_TRAINER = ("RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 POLL_S = 1.0
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 class VllmProcess:
@@ -32,9 +37,10 @@ class VllmProcess:
         with log_file.open("ab") as log:
             self._process = subprocess.Popen(
                 serve_command(folder, port, arguments),
-                env=environment | {"VLLM_SERVER_DEV_MODE": "1", "VLLM_NO_USAGE_STATS": "1"},
+                env=environment | SERVER_ENVIRONMENT,
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
             )
         try:
             self._wait(start_timeout_s)
@@ -62,6 +68,11 @@ class VllmProcess:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+def _die_with_parent() -> None:
+    """A killed trainer leaves no server behind that holds a GPU."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def serve_command(folder: Path, port: int, arguments: Sequence[str]) -> list[str]:

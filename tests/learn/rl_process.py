@@ -1,6 +1,7 @@
-"""A whole tiny RL run as a process of its own, which may kill itself: `rl_process.py FOLDER STEPS [KILL_AT [STRATEGY]]`.
+"""A whole tiny RL run as a process of its own: `rl_process.py FOLDER STEPS [KILL_AT [STRATEGY]]`. It may kill itself.
 
-STRATEGY: ddp or fsdp, with two processes.
+STRATEGY: ddp or fsdp, with two processes. KILL_AT may be a number: of the event (a group in the journal, an optimiser
+step, a state half written, a state written) at which the process ends.
 
 KILL_AT: group (after the second group of step 1 is in the journal), update (inside the optimiser step of step 1),
 checkpoint (half of step 2's state written). Prints one JSON line at its end; `trained.txt` grows by a line per update.
@@ -26,6 +27,7 @@ from robustops.learn.callbacks import RlSettings, RolloutCallback
 from robustops.learn.credit import CallTags
 from robustops.learn.fit import Devices
 from robustops.learn.grpo import GrpoModule, GrpoSettings
+from robustops.learn.metrics_table import MetricsTable
 from robustops.learn.model import named_weights
 from robustops.learn.rl_run import run_grpo
 from robustops.learn.sampler import Sampler, SamplerSettings
@@ -37,12 +39,26 @@ def kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+class Countdown:
+    """Kills the process at the event with a given number."""
+
+    def __init__(self, number: int) -> None:
+        self.left = number
+
+    def event(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            kill()
+
+
 class KilledModule(GrpoModule):
     kill_at_step = -1
+    on_step = staticmethod(lambda: None)
 
     def configure_optimizers(self):
         optimiser = super().configure_optimizers()
         optimiser.register_step_pre_hook(lambda *_: kill() if self.num_updates == self.kill_at_step else None)
+        optimiser.register_step_pre_hook(lambda *_: self.on_step())
         return optimiser
 
     def training_step(self, batch, batch_idx):
@@ -60,6 +76,17 @@ def torn_save(state, file) -> None:
     kill()
 
 
+def counted_save(state, file, countdown: Countdown) -> None:
+    whole = io.BytesIO()
+    REAL_SAVE(state, whole)
+    file.write(whole.getvalue()[: len(whole.getvalue()) // 2])
+    file.flush()
+    countdown.event()
+    file.write(whole.getvalue()[len(whole.getvalue()) // 2 :])
+    file.flush()
+    countdown.event()
+
+
 REAL_SAVE = torch.save
 
 
@@ -69,8 +96,11 @@ def main(folder: Path, steps: int, kill_at: str, strategy: str) -> None:
     policy = MirrorPolicy()
     num_groups = 0
 
+    countdown = Countdown(int(kill_at) if kill_at.isdigit() else -1)
+
     def on_group(slot) -> None:
         nonlocal num_groups
+        countdown.event()
         num_groups += slot.step == 1
         if kill_at == "group" and num_groups == 2:
             kill()
@@ -94,12 +124,16 @@ def main(folder: Path, steps: int, kill_at: str, strategy: str) -> None:
     model = tiny_model(0, spread=0.02).train()
     module = KilledModule(model, tiny_model(0, spread=0.02), GrpoSettings(lr=1e-3, micro_batch_tokens=40, pad_id=PAD))
     module.folder = folder
+    module.on_step = countdown.event
+    if kill_at.isdigit():
+        checkpoint.torch.save = lambda state, file: counted_save(state, file, countdown)
     module.kill_at_step = 1 if kill_at == "update" else -1
     if kill_at == "checkpoint":
         checkpoint.torch.save = lambda state, file: (torn_save if module.num_updates == 2 else REAL_SAVE)(state, file)
     is_one = strategy in ("", "auto")
     devices = Devices() if is_one else Devices(processes=2, strategy=strategy)
-    run_grpo(module, callback, folder=folder / "checkpoints", steps=steps, devices=devices)
+    logger = MetricsTable(folder) if ranks.is_first() else None
+    run_grpo(module, callback, folder=folder / "checkpoints", steps=steps, devices=devices, logger=logger)
     weights = named_weights(module.model)
     if not ranks.is_first():
         return
