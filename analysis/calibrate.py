@@ -1,10 +1,10 @@
-"""A run with repeated attempts in, what it says about the tasks out, and a list of those worth training on.
+"""A run with repeated attempts, or a training run with its groups, in; what it says about the tasks, and a list of those worth training on.
 
-    python -m analysis.calibrate eval_train_x8 --out calibration
-    python -m robustops.train +experiment=rl120 split.tasks=calibration/tasks.jsonl
+    python -m analysis.calibrate runs/rl --out calibration
+    python -m robustops.train +experiment=rl120 split.curriculum=calibration/curriculum.txt
 
 The mixed-outcome band, the share of mixed groups, flaky tasks, the noise floor of a single run, and how many tasks show
-a given difference. `tasks.jsonl` holds the tasks whose success rate lies within the band. Reads result files only.
+a given difference. `curriculum.txt` lists the tasks within the band, the easiest first. Reads result files only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.align import CONDITIONS, Condition, Run, load_run
+from analysis.align import CONDITIONS, Condition
 from analysis.arguments import command_parser, parse
 from analysis.difficulty import mixed_groups, mixed_share, noise_floor, rerun_discordance, tasks_needed
 from analysis.document import Document, Section, Table
@@ -24,8 +24,9 @@ from analysis.figures import draw, plot_counts
 from analysis.passk import Attempts
 from analysis.report import write
 from analysis.result import percent, percent_interval
+from analysis.source import Source, open_sources
 from robustops.core.errors import TableError, UserError
-from robustops.core.tables import write_listing
+from robustops.core.tables import write_atomically
 
 SEED = 20_240_607  # of the bootstrap alone
 DIFFERENCES = (0.02, 0.05, 0.10)
@@ -34,25 +35,26 @@ DIFFERENCES = (0.02, 0.05, 0.10)
 def main(arguments: Sequence[str] | None = None) -> int:
     try:
         args = _parse(arguments)
-        run = load_run(args.run)
+        (run,) = open_sources([args.run])
         out = args.out or args.run / "calibration"
         tasks = {condition: _attempts(run, condition) for condition in CONDITIONS}
         tasks = {condition: found for condition, found in tasks.items() if found}
         write(_document(run, tasks, args.group_size), out)
         chosen = _band(tasks[args.condition], args.low, args.high) if args.condition in tasks else []
-        rows = [{"task_id": task_id, "success_rate": round(rate, 4)} for task_id, rate in chosen]
-        source = f"success within [{args.low:g}, {args.high:g}] over {args.condition} runs of {run.first_row.model}"
-        write_listing(out / "tasks.jsonl", rows, kind="task_list", split=run.first_row.split, source=source)
+        remark = f"# success within {args.low:g} to {args.high:g} over {args.condition} runs of {run.rows[0].model}"
+        write_atomically(out / "curriculum.txt", "\n".join([remark, *chosen, ""]).encode())
     except (UserError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(f"calibration: {out / 'report.html'}\n{len(rows)} tasks: {out / 'tasks.jsonl'}")
+    print(f"calibration: {out / 'report.html'}\n{len(chosen)} tasks: {out / 'curriculum.txt'}")
     return 0
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = command_parser("analysis.calibrate", __doc__)
-    parser.add_argument("run", type=Path, metavar="RUN", help="run folder with evaluation.attempts of 2 or more")
+    parser.add_argument(
+        "run", type=Path, metavar="RUN", help="evaluation with evaluation.attempts of 2 or more, or training run"
+    )
     parser.add_argument("--low", type=float, default=0.01, help="least success rate of a listed task (default 0.01)")
     parser.add_argument("--high", type=float, default=0.99, help="highest (default 0.99)")
     parser.add_argument("--condition", choices=CONDITIONS, default="clean", help="which runs the list goes by")
@@ -61,12 +63,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parse(parser, arguments)
 
 
-def _attempts(run: Run, condition: Condition) -> dict[str, Attempts]:
+def _attempts(run: Source, condition: Condition) -> dict[str, Attempts]:
     """By task. Raises TableError where there is nothing to compare a run with."""
     wins: dict[str, list[bool]] = {}
-    for (where, slot), row in run.rows.items():
-        if where == condition:
-            wins.setdefault(slot.task_id, []).append(row.success is True)
+    for row in run.rows:
+        if row.condition == condition and not row.supplemented:
+            wins.setdefault(row.task_id, []).append(row.success is True)
     if any(len(outcomes) < 2 for outcomes in wins.values()):
         raise TableError(
             f"{run.folder}: its tasks ran once; calibration compares reruns: evaluate with evaluation.attempts=8 "
@@ -75,12 +77,12 @@ def _attempts(run: Run, condition: Condition) -> dict[str, Attempts]:
     return {task: Attempts(num_runs=len(found), num_solved=sum(found)) for task, found in wins.items()}
 
 
-def _band(tasks: dict[str, Attempts], low: float, high: float) -> list[tuple[str, float]]:
-    rates = ((task_id, found.num_solved / found.num_runs) for task_id, found in tasks.items())
-    return [(task_id, rate) for task_id, rate in rates if low <= rate <= high]
+def _band(tasks: dict[str, Attempts], low: float, high: float) -> list[str]:
+    rates = {task_id: found.num_solved / found.num_runs for task_id, found in tasks.items()}
+    return sorted((task for task, rate in rates.items() if low <= rate <= high), key=lambda task: -rates[task])
 
 
-def _document(run: Run, tasks: dict[Condition, dict[str, Attempts]], group_size: int) -> Document:
+def _document(run: Source, tasks: dict[Condition, dict[str, Attempts]], group_size: int) -> Document:
     sections = [_section(condition, list(found.values()), group_size) for condition, found in tasks.items()]
     return Document(
         title=f"Calibration by {run.name}",

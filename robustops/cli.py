@@ -28,7 +28,7 @@ from omegaconf.errors import OmegaConfBaseException
 from robustops.config import ServeConfig, known_keys, nearest, register, typed
 from robustops.core.errors import ConfigError, RobustopsError
 
-Job = Callable[[Any, Path], None]  # a RunConfig or ServeConfig, and the run folder
+Job = Callable[[Any, Path], float | None]  # a configuration and the run folder in; a number for a sweeper out
 Preflight = Callable[[Any], None]  # raises for what can be refused before heavy libraries load
 log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ def run(config_name: str, job: str, *, preflight: Preflight | None = None, needs
 
     failures: list[str] = []
 
-    def start(composed: DictConfig) -> None:
+    def start(composed: DictConfig) -> float | None:
         try:
             config = typed(composed)
             if preflight is not None:
@@ -72,11 +72,12 @@ def run(config_name: str, job: str, *, preflight: Preflight | None = None, needs
             quiet_libraries()
             module, function = job.split(":")
             task: Job = getattr(importlib.import_module(module), function)
-            task(config, Path(HydraConfig.get().runtime.output_dir).resolve())
+            return task(config, Path(HydraConfig.get().runtime.output_dir).resolve())
         except RobustopsError as error:  # the other jobs of a multirun still run
             failures.append(
                 " ".join([*HydraConfig.get().overrides.task, f"-> {error}"]) if is_multirun() else str(error)
             )
+            return None
 
     try:
         hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name=config_name)(start)()

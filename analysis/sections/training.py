@@ -14,7 +14,19 @@ from analysis.figures import draw, plot_curve
 from robustops.core.errors import TableError
 
 # What is worth a curve, under the names that training logs use. Absent ones are left out.
-CURVES = {"reward_mean": "mean reward", "reward/mean": "mean reward", "success_rate": "success rate", "loss": "loss"}
+CURVES = {
+    "reward/mean": "mean reward",
+    "reward/success_share": "success of rollouts",
+    "groups/mixed_share": "groups with both outcomes",
+    "policy/kl_nats": "KL to the reference (nats)",
+    "policy/entropy_nats": "entropy (nats)",
+    "sft/loss": "loss of SFT (nats a token)",
+    "sft/monitoring_loss": "monitoring loss (nats a token)",
+    "loss": "loss",
+    "train/loss_nats": "loss (nats)",
+    "reward_mean": "mean reward",  # names of older logs
+    "success_rate": "success rate",
+}
 WINDOW = 5
 
 

@@ -63,8 +63,7 @@ def make_task_set(config: RunConfig, root: Path) -> None:
 
 def select_tasks(config: RunConfig, tasks: TaskSet, part: Part, gym: Gym) -> dict[str, Task]:
     """Tasks of one part by id, in the chosen tool mode. Raises SplitError for an empty part."""
-    only = task_list(Path(config.split.tasks).expanduser().absolute()) if config.split.tasks else None
-    ids = tasks.split.select(part, limit=config.split.limit, seed=config.seed, only=only)
+    ids = tasks.split.select(part, limit=config.split.limit, seed=config.seed)
     tasks.split.require(ids, part=part)
     with progress(f"tasks of {part}") as report:
         loaded = []
@@ -76,12 +75,6 @@ def select_tasks(config: RunConfig, tasks: TaskSet, part: Part, gym: Gym) -> dic
         return {task.task_id: task for task in loaded}
     names = asyncio.run(_catalogues(gym, {domain for task in loaded for domain in domains_of(task)}))
     return {task.task_id: in_mode(task, mode, tasks, names) for task in loaded}
-
-
-def task_list(path: Path) -> frozenset[str]:
-    """Ids of a list that `python -m analysis.calibrate` wrote, or of one made by hand in its format."""
-    _, rows = read_listing(path, kind="task_list")
-    return frozenset(str(row["task_id"]) for row in rows)
 
 
 def in_mode(task: Task, mode: ToolMode, tasks: TaskSet, names: Mapping[str, Sequence[str]]) -> Task:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from robustops.compose.hardware import check_hardware, check_ranks
+from robustops.compose.objective import objective
 from robustops.compose.rl import train_rl
 from robustops.compose.sft import train_sft
 from robustops.compose.trainer import finish_logger
 from robustops.config import RunConfig, SftConfig
 
 
-def run(config: RunConfig, folder: Path) -> None:
-    """Train in `folder`; the same folder given again resumes. Raises UserError for whatever can be refused early."""
+def run(config: RunConfig, folder: Path) -> float | None:
+    """Train in `folder`; the same folder given again resumes. Returns what a sweeper optimises.
+
+    Raises UserError for whatever can be refused early.
+    """
     check_hardware(config)
     check_ranks(config)
     try:
@@ -22,3 +26,4 @@ def run(config: RunConfig, folder: Path) -> None:
             train_rl(config, config.algorithm, folder)
     finally:
         finish_logger(config)
+    return objective(folder)

@@ -103,7 +103,6 @@ class SplitConfig:
     name: str = "synthetic"
     part: str = "train"  # train | val | test
     limit: int | None = None  # a seeded sample stratified by domain, never the first N
-    tasks: str | None = None  # a task list (`python -m analysis.calibrate`): only its tasks of the part
     root: str = REQUIRED  # folder of the task set
     domains: list[str] = field(default_factory=lambda: ["csm"])
     num_train: int = 1200

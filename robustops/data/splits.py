@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -83,19 +83,14 @@ class SplitManifest:
             if not entry.runnable:
                 raise SplitError(f"{self.name}: case {case_id!r} cannot be run: {entry.reason}")
 
-    def select(
-        self, part: Part, *, limit: int | None = None, seed: int = 0, only: Collection[str] | None = None
-    ) -> tuple[str, ...]:
+    def select(self, part: Part, *, limit: int | None = None, seed: int = 0) -> tuple[str, ...]:
         """Runnable tasks of a part, in manifest order; `limit` draws a seeded sample stratified by domain.
 
-        `only`: ids to choose among. Raises SplitError for an empty part, ValueError for a limit below 1.
+        Raises SplitError for an empty part, ValueError for a limit below 1.
         """
         found = [entry for entry in self.entries.values() if entry.part == part and entry.runnable]
-        if only is not None:
-            found = [entry for entry in found if entry.task_id in only]
         if not found:
-            listed = "" if only is None else f" among the {len(only)} of the task list"
-            raise SplitError(f"{self.name}: no runnable task in part {part!r}{listed}")
+            raise SplitError(f"{self.name}: no runnable task in part {part!r}")
         if limit is None or limit >= len(found):
             return tuple(entry.task_id for entry in found)
         if limit < 1:

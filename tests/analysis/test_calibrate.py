@@ -14,8 +14,6 @@ from analysis.calibrate import main
 from analysis.difficulty import mixed_groups, mixed_share, noise_floor, rerun_discordance, tasks_needed
 from analysis.passk import Attempts
 from analysis.power import mcnemar_power
-from robustops.compose.tasks import task_list
-from robustops.core.tables import read_listing
 from tests.analysis.run_folders import MakeRun, outcomes
 
 RNG = np.random.default_rng(0)
@@ -58,19 +56,17 @@ def test_the_tasks_needed_have_the_power_and_fewer_have_not() -> None:
         tasks_needed(0.0, 0.2)
 
 
-def test_the_list_holds_the_tasks_within_the_band_and_a_run_can_be_limited_to_it(
-    make_run: MakeRun, tmp_path: Path
-) -> None:
-    patterns = ("1100", "1000", "1100", "1100")  # task by task 4, 3, 0 and 0 of 4 runs
-    cases = [replace(case, attempt=n) for n, pattern in enumerate(patterns) for case in outcomes(pattern)]
+def test_the_curriculum_holds_the_tasks_within_the_band_the_easiest_first(make_run: MakeRun, tmp_path: Path) -> None:
+    patterns = ("11010", "10010", "11000", "11010")  # task by task 4, 3, 0, 3 and 0 of 4 runs
+    cases = [replace(case, attempt=n) for n, pattern in enumerate(patterns) for case in outcomes(pattern, prefix="u")]
+    patterns = ("0", "1", "0", "0")
+    cases += [replace(case, attempt=n) for n, pattern in enumerate(patterns) for case in outcomes(pattern)]
     run = make_run("rl", cases)
-    assert main([str(run), "--out", str(tmp_path / "out")]) == 0
-    header, rows = read_listing(tmp_path / "out" / "tasks.jsonl", kind="task_list")
-    assert rows == [{"task_id": "t001", "success_rate": 0.75}]
-    assert header.split == "test"
-    assert task_list(tmp_path / "out" / "tasks.jsonl") == frozenset({"t001"})
-    text = (tmp_path / "out" / "report.md").read_text()
-    assert "1 of 4 tasks are in the mixed band" in text
+    assert main([str(run), "--out", str(tmp_path / "out"), "--high", "0.8"]) == 0
+    remark, *ids = (tmp_path / "out" / "curriculum.txt").read_text().splitlines()
+    assert remark.startswith("# success within 0.01 to 0.8")
+    assert ids == ["u001", "u003", "t000"]
+    assert "3 of 6 tasks are in the mixed band" in (tmp_path / "out" / "report.md").read_text()
 
 
 def test_single_runs_cannot_be_calibrated(make_run: MakeRun, capsys: pytest.CaptureFixture[str]) -> None:
