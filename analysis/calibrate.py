@@ -1,10 +1,11 @@
-"""A run with repeated attempts, or a training run with its groups, in; what it says about the tasks, and a list of those worth training on.
+"""Repeated runs of tasks in; what they say about the tasks, and a list of those worth training on, out.
 
     python -m analysis.calibrate runs/rl --out calibration
     python -m robustops.train +experiment=rl120 split.curriculum=calibration/curriculum.txt
 
-The mixed-outcome band, the share of mixed groups, flaky tasks, the noise floor of a single run, and how many tasks show
-a given difference. `curriculum.txt` lists the tasks within the band, the easiest first. Reads result files only.
+Repeats are the attempts of an evaluation, or the groups of a training run. Out come the mixed-outcome band,
+the share of mixed groups, the noise floor of a single run, and how many tasks show a given difference. `curriculum.txt`
+lists the tasks within the band, the easiest first. Reads result files only.
 """
 
 from __future__ import annotations
@@ -52,9 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = command_parser("analysis.calibrate", __doc__)
-    parser.add_argument(
-        "run", type=Path, metavar="RUN", help="evaluation with evaluation.attempts of 2 or more, or training run"
-    )
+    parser.add_argument("run", type=Path, metavar="RUN", help="evaluation with several attempts, or training run")
     parser.add_argument("--low", type=float, default=0.01, help="least success rate of a listed task (default 0.01)")
     parser.add_argument("--high", type=float, default=0.99, help="highest (default 0.99)")
     parser.add_argument("--condition", choices=CONDITIONS, default="clean", help="which runs the list goes by")
