@@ -67,9 +67,10 @@ def build(part: Part, rng: Random, num_rows: int) -> World:
         for colleague in rng.sample(people[1:], k=2):
             _add_rule(world, calendar, colleague, role=rng.choice(GRANTED))
     for index in range(num_rows):
-        # The primary calendar and the first of the others have events whatever is drawn.
+        # The primary calendar and the first of the others have an event without guests, whatever is drawn.
         calendar = own[index] if index < 2 else rng.choice(own)
-        _add_event(world, calendar, caller, people[1:], kind="confirmed" if index < 4 else _kind(rng))
+        guests = rng.sample(people[1:], k=rng.randint(0, 3)) if index >= 2 else []
+        _add_event(world, calendar, caller, guests, kind="confirmed" if index < 4 else _kind(rng))
     for calendar in own[:2]:
         _add_series(world, calendar, caller, people[1:])
     _add_special_days(world, own[0], caller)
@@ -117,7 +118,7 @@ def _add_rule(world: World, calendar: Row, grantee: Row, *, role: str) -> None:
     world.add("acls", row | {"role": role, "etag": f"etag-{world.rng.randrange(10**9)}", **STAMPS})
 
 
-def _add_event(world: World, calendar: Row, owner: Row, others: Sequence[Row], *, kind: str) -> None:
+def _add_event(world: World, calendar: Row, owner: Row, guests: Sequence[Row], *, kind: str) -> None:
     rng = world.rng
     day = FIRST_DAY + timedelta(weeks=rng.randrange(NUM_WEEKS), days=rng.randrange(5))
     start = datetime(day.year, day.month, day.day, rng.choice(HOURS), rng.choice((0, 30)))
@@ -127,7 +128,7 @@ def _add_event(world: World, calendar: Row, owner: Row, others: Sequence[Row], *
     else:
         row["status"] = kind
     event = world.add("events", row)
-    _add_attendees(world, event, owner, rng.sample(others, k=rng.randint(0, 3)))
+    _add_attendees(world, event, owner, guests)
     if rng.random() < 0.4:
         reminder = {"event_id": event["event_id"], "method": rng.choice(("email", "popup"))}
         world.add("reminders", reminder | {"minutes": rng.choice((5, 10, 30, 60)), "use_default": False})

@@ -56,10 +56,11 @@ def ci_move(world: World, rng: Random) -> Draft | None:
 
 def child_incident(world: World, rng: Random) -> Draft | None:
     child, parent = rng.sample(world.rows("incident"), 2)
-    linked = {row[end] for row in world.rows("child_incident") for end in ("parent_incident", "child_incident")}
-    if {child["incident_id"], parent["incident_id"]} & linked:
-        return None
     pair = {"parent_incident": parent["incident_id"], "child_incident": child["incident_id"]}
+    turned = {"parent_incident": child["incident_id"], "child_incident": parent["incident_id"]}
+    has_parent = world.rows("child_incident", {"child_incident": child["incident_id"]})
+    if has_parent or world.rows("child_incident", turned):
+        return None
     arguments = {"parent_incident": "@parent.incident_id", "child_incident": "@child.incident_id"}
     return Draft(
         slots={"child": child["number"], "parent": parent["number"]},

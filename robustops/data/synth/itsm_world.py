@@ -114,6 +114,7 @@ def _add_links(world: World, org: str, few: int) -> None:
     for group in world.rows("user_group"):
         member = {"group_id": group["group_id"], "user_id": rng.choice(world.rows("users"))["user_id"]}
         world.add("user_group_member", member | {"org_id": org, **ON})
+    few = min(few, len(world.rows("incident")) // 2)
     incidents = rng.sample(world.rows("incident"), 2 * few)
     for incident, other in zip(incidents[:few], incidents[few:], strict=True):
         key = {"incident_id": incident["incident_id"]}
