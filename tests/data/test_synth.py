@@ -20,7 +20,9 @@ from robustops.data.task_set import TaskSet
 PARTS = get_args(Part)
 NUM_TEMPLATES = sum(len(domain.templates) for domain in GENERATED.values())
 SIZES: dict[Part, int] = {"train": 5 * NUM_TEMPLATES, "val": 2 * NUM_TEMPLATES, "test": 3 * NUM_TEMPLATES}
-NAME_COLUMNS = {"name", "serial_number", "email_domain", "summary"}
+NAME_COLUMNS = {"name", "serial_number", "email_domain", "summary", "display_name", "topic"}
+COMMON = {"General", "Team"}  # the first channel of every team, the alias of every mailbox
+APP_TABLES = {"apps", "teams_apps", "teams_channel_tabs", "teams_chat_tabs"}
 ID = re.compile(r"\b(?:(?:[A-Z]+_)?\d+|[0-9a-f-]{36})\b")
 
 
@@ -70,11 +72,12 @@ def test_no_test_request_and_no_template_with_its_arguments_occurs_in_training(t
 def world_names(world: World) -> set[str]:
     """Names of things as their own, and of people in full."""
     found = set()
-    for rows in world.tables.values():
-        for row in rows:
-            if row.get("type") == "system":  # labels that every mailbox has
+    for table in world.tables.keys() - APP_TABLES:
+        for row in world.tables[table]:
+            # Labels that every mailbox has and fields that every drive has.
+            if row.get("type") == "system" or (table == "labels" and "key" in row):
                 continue
-            found |= {str(row[column]) for column in NAME_COLUMNS & set(row)}
+            found |= {str(row[column]) for column in NAME_COLUMNS & set(row) if row[column] is not None} - COMMON
             if "first_name" in row:
                 found.add(f"{row['first_name']} {row['last_name']}")
     return found

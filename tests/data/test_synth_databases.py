@@ -4,7 +4,6 @@ from random import Random
 
 import pytest
 
-from robustops.data.synth import drive_world, teams_world
 from robustops.data.synth.generate import DOMAINS
 from robustops.data.synth.world import sql_of
 from robustops.gym.database import Database
@@ -21,12 +20,7 @@ WITHOUT_ROWS: dict[str, set[str]] = {
     "drive": {"blobs", "uploads", "thumbnails", "share_links", "trash_log", "id_pool"}
     | {"drive_channels", "subscriptions", "webhook_deliveries"},
 }
-# Databases of domains that have no tasks of their own yet stand beside those that have.
-BUILDERS = {
-    "teams": teams_world.build,
-    "drive": drive_world.build,
-    **{name: domain.build for name, domain in DOMAINS.items()},
-}
+BUILDERS = {name: domain.build for name, domain in DOMAINS.items()}
 
 
 def build(name, part="train", num_rows=24):

@@ -19,13 +19,15 @@ from robustops.data.splits import largest_remainder, task_sha256
 from robustops.data.synth.calendar import CALENDAR
 from robustops.data.synth.csm import CSM
 from robustops.data.synth.draft import Domain, Draft, Hybrid, Template
+from robustops.data.synth.drive import DRIVE
 from robustops.data.synth.email import EMAIL
 from robustops.data.synth.hr import HR
 from robustops.data.synth.hybrid import HYBRID
 from robustops.data.synth.itsm import ITSM
+from robustops.data.synth.teams import TEAMS
 from robustops.data.synth.world import World, sql_of
 
-DOMAINS: dict[str, Domain] = {domain.name: domain for domain in (CSM, ITSM, HR, CALENDAR, EMAIL)}
+DOMAINS: dict[str, Domain] = {domain.name: domain for domain in (CSM, ITSM, HR, CALENDAR, EMAIL, DRIVE, TEAMS)}
 GENERATED: dict[str, Domain | Hybrid] = {**DOMAINS, HYBRID.name: HYBRID}
 TASKS_PER_WORLD = 12
 MAX_TRIES = 400
