@@ -103,7 +103,7 @@ def _manifest(scene: Scene) -> Manifest | None:
             f"evaluation.supplement: got {config.evaluation.supplement}; without fault_policy.manifest a fault is met "
             "where it is chosen, so none is missed; expected 0"
         )
-    if config.fault_policy.manifest is None:
+    if config.fault_policy.manifest is None or "fault" not in config.evaluation.conditions:
         return None
     path = Path(config.fault_policy.manifest).expanduser().absolute()
     split = scene.task_set.split

@@ -16,7 +16,7 @@ def configured(**policy: object) -> RunConfig:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("heldout", "dropped_filter"), ("all", "dropped_filter"), ("stress", "stale_read")],
+    [("heldout", "dropped_filter"), ("all", "dropped_filter"), ("stress", "stale_read"), ("ood", "dropped_filter")],
 )
 def test_training_refuses_what_is_for_evaluation_alone(name: str, expected: str) -> None:
     with pytest.raises(ConfigError, match=f"fault_policy={name}: {expected} is for evaluation alone"):

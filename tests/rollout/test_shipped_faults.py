@@ -29,7 +29,7 @@ from robustops.rollout.setup import Setup
 ASSETS = Path(__file__).resolve().parents[2] / "robustops" / "assets"
 NUM_TASKS = 12
 PARTS: tuple[Part, ...] = ("val", "test")
-POLICIES: tuple[FaultPolicy, ...] = ("train", "heldout", "stress")
+POLICIES: tuple[FaultPolicy, ...] = ("train", "heldout", "all", "stress", "ood")
 COMMITTED = SplitManifest.load(COMMITTED_SPLIT)
 
 
