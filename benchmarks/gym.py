@@ -21,7 +21,7 @@ from time import perf_counter, process_time
 
 from csm import SERVER, WRITE, csm_task
 from naive import NaiveClient
-from served import server_process
+from served import Server, server_process
 from table import append_row, interleave
 
 from robustops.core.task import Task
@@ -86,11 +86,14 @@ async def naive_task(client: NaiveClient, task: Task) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Throughput:
+    """`cpu_share`: of one core, taken by this process. `cpu_ms`: of one task, by this process and the server."""
+
     tasks_per_s: float
-    cpu_share: float  # of one core, taken by this process
+    cpu_share: float
+    cpu_ms: float
 
 
-async def throughput(run: Run, num_tasks: int, concurrency: int) -> Throughput:
+async def throughput(run: Run, num_tasks: int, concurrency: int, server: Server) -> Throughput:
     """Raises whatever a task raises: a figure is only given for 100% of the tasks."""
     waiting = iter(range(num_tasks))
 
@@ -98,12 +101,13 @@ async def throughput(run: Run, num_tasks: int, concurrency: int) -> Throughput:
         for _ in waiting:
             await run()
 
-    start, cpu_start = perf_counter(), process_time()
+    start, cpu_start, server_start = perf_counter(), process_time(), server.cpu_s()
     async with asyncio.TaskGroup() as group:
         for _ in range(min(concurrency, num_tasks)):
             group.create_task(work())
-    wall_s = perf_counter() - start
-    return Throughput(tasks_per_s=num_tasks / wall_s, cpu_share=(process_time() - cpu_start) / wall_s)
+    wall_s, cpu_s = perf_counter() - start, process_time() - cpu_start
+    both_s = cpu_s + server.cpu_s() - server_start
+    return Throughput(tasks_per_s=num_tasks / wall_s, cpu_share=cpu_s / wall_s, cpu_ms=both_s / num_tasks * 1000)
 
 
 async def mean_us(work: Callable[[], Awaitable[object]], repeats: int = 300) -> float:
@@ -169,9 +173,9 @@ def checkpoint_row(runner: asyncio.Runner, task: Task, num_pairs: int) -> dict[s
 
 
 def throughput_rows(
-    runner: asyncio.Runner, task: Task, url: str, *, num_rounds: int, concurrencies: Iterable[int]
+    runner: asyncio.Runner, task: Task, server: Server, *, num_rounds: int, concurrencies: Iterable[int]
 ) -> Iterable[dict[str, object]]:
-    embedded, remote, naive = EmbeddedGym(), HttpGym({SERVER: url}), NaiveClient(url)
+    embedded, remote, naive = EmbeddedGym(), HttpGym({SERVER: server.url}), NaiveClient(server.url)
     ways: dict[str, Run] = {
         "embedded": lambda: one_task(embedded, task, has_snapshot=True),
         "http": lambda: one_task(remote, task, has_snapshot=True),
@@ -187,13 +191,14 @@ def throughput_rows(
         retries = remote.traffic.num_retries
         for _ in range(num_rounds):
             for way, run in ways.items():
-                seen[way].append(runner.run(throughput(run, sizes[way], concurrency)))
+                seen[way].append(runner.run(throughput(run, sizes[way], concurrency, server)))
         rates = {way: [one.tasks_per_s for one in found] for way, found in seen.items()}
         yield {
             "concurrency": concurrency,
             "completed": "100%",
             **{f"{way}_tasks_per_s": round(statistics.median(found), 1) for way, found in rates.items()},
             **{f"{way}_client_cpu": round(statistics.median(one.cpu_share for one in seen[way]), 2) for way in ways},
+            **{f"{way}_cpu_ms": round(statistics.median(one.cpu_ms for one in seen[way]), 2) for way in ways},
             "http_retries": remote.traffic.num_retries - retries,
             "embedded_to_naive": ratio(rates["embedded_plain"], rates["naive"]),
             "http_to_naive": ratio(rates["http_plain"], rates["naive"]),
@@ -218,11 +223,13 @@ def main() -> None:
         row = checkpoint_row(runner, task, options.pairs)
         print(append_row("B6 gym", row, packages=("pydantic",)))
         rows = [row]
-        with server_process() as url:
-            for row in throughput_rows(runner, task, url, num_rounds=options.rounds, concurrencies=options.concurrency):
+        with server_process() as server:
+            for row in throughput_rows(
+                runner, task, server, num_rounds=options.rounds, concurrencies=options.concurrency
+            ):
                 print(append_row("B7 gym", row, packages=("aiohttp",)), flush=True)
                 rows.append(row)
-            remote = HttpGym({SERVER: url})
+            remote = HttpGym({SERVER: server.url})
             costs = runner.run(step_costs(remote, task))
             print(append_row("B7 gym over HTTP, steps", costs, packages=("aiohttp",)))
             runner.run(remote.close())
