@@ -6,6 +6,7 @@ import importlib
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import OmegaConf
 
 from robustops import cli, show
-from robustops.config import register, typed
+from robustops.config import known_keys, register, typed
 from robustops.config.reference import reference
 from robustops.config.tree import RunConfig
 
@@ -72,9 +73,25 @@ def one_at_a_time(choices: list[list[str]]) -> Iterator[list[str]]:
             yield [*first[:place], value, *first[place + 1 :]]
 
 
+def without_plugins(folder: Path, overrides: list[str]) -> list[str]:
+    """Options of a folder of their own may need a sweeper that is not installed: their keys must be known ones."""
+    rest = []
+    for text in overrides:
+        group, _, option = text.lstrip("+").partition("=")
+        path = folder / group / f"{option}.yaml"
+        if not (folder / group).is_dir():
+            rest.append(text)
+            continue
+        keys = set(yaml.safe_load(path.read_text())["hydra"]["sweeper"]["params"])
+        assert keys <= set(known_keys())
+    return rest
+
+
 def composes(job: str, words: list[str]) -> None:
     """With every value of a sweep, each varied alone; flags of Hydra itself are taken as they are."""
     overrides = [word for word in words if "=" in word and not word.startswith("-")]
+    if "--config-dir" in words:
+        overrides = without_plugins(ROOT / words[words.index("--config-dir") + 1], overrides)
     parsed = OverridesParser.create().parse_overrides(overrides)
     choices = [
         [f"{item.get_key_element()}={value}" for value in item.sweep_string_iterator()]
@@ -84,7 +101,13 @@ def composes(job: str, words: list[str]) -> None:
     ]
     for chosen in one_at_a_time(choices):
         place = [] if any(text.startswith("run.dir=") for text in chosen) or job == "serve" else ["run.dir=somewhere"]
-        typed(compose(job, overrides=[*chosen, *place]))
+        composed(job, (*chosen, *place))
+
+
+@cache
+def composed(job: str, overrides: tuple[str, ...]) -> None:
+    """Several pages show the same command."""
+    typed(compose(job, overrides=list(overrides)))
 
 
 def accepts(words: list[str]) -> None:
