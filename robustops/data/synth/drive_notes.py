@@ -62,15 +62,16 @@ def _add_note(world: World, table: str, place: Row, author: Row, text: str) -> R
     return world.add(table, row | {"html_content": f"<p>{text}</p>", **times})
 
 
-def add_labels(world: World) -> None:
-    """One label of each kind, and a first value on some files."""
+def add_labels(world: World, caller: Row) -> None:
+    """One label of each kind, and a first value on some files, two documents of the caller among them."""
     rng = world.rng
     for key, kind, options in LABELS:
         name = key.replace("_", " ").title()
         row: Row = {"id": ulid(rng), "key": key, "name": name, "type": kind, "required": 0, "created_time": SEED_TIME}
         world.add("labels", row | {"options": None if options is None else json.dumps(options)})
     (level,) = world.rows("labels", {"key": "sensitivity"})
-    for file in world.tables["files"][::4]:
+    files = [*world.tables["files"][::4], *_own_documents(world, caller)[:2]]
+    for file in {row["id"]: row for row in files}.values():
         value = {**_NO_VALUE, "value_enum": rng.choice(("internal", "public"))}
         place = {"id": ulid(rng), "file_id": file["id"], "label_id": level["id"]}
         world.add("file_labels", {**place, **value, "created_time": SEED_TIME})

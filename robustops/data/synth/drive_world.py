@@ -76,7 +76,7 @@ def build(part: Part, rng: Random, num_rows: int) -> World:
     _add_twins(world, caller, folders)
     _add_closure(world)
     add_comments(world, caller, colleagues)
-    add_labels(world)
+    add_labels(world, caller)
     add_revisions(world, people)
     add_proposals(world, caller, colleagues)
     add_log(world, caller)

@@ -1,16 +1,20 @@
-"""Synthetic tasks that span two domains: what one server says is written on the other. Worlds in, drafts out."""
+"""Synthetic tasks that span two domains: what one server says is written on the other. Worlds in, drafts out.
+
+Those of the three desks are made here, those with calendars, mail, files and chats in `hybrid_office`.
+"""
 
 from __future__ import annotations
 
 from random import Random
 
 from robustops.agent.plan import Pick, ReadBack, Step
+from robustops.data.synth import hybrid_office
 from robustops.data.synth.csm_rules import READ_BACKS as CSM_READ_BACKS
 from robustops.data.synth.draft import Draft, Hybrid, Template, expressions, holds, only_written, read, row_count, write
 from robustops.data.synth.office_rules import READ_BACKS, RULES
 from robustops.data.synth.world import Row, World
 
-POLICY = f"You serve a customer desk, a service desk and a personnel office. {RULES}"
+POLICY = f"You serve all desks of a company. {hybrid_office.WORDS} {RULES}"
 
 
 def _unit_and_product(csm: World, rng: Random) -> tuple[Row, Row]:
@@ -179,6 +183,7 @@ HYBRID = Hybrid(
             extra_tools=("find_hr_case_by_number",),
             draw=tell_colleague,
         ),
+        *hybrid_office.TEMPLATES,
         Template(
             name="hybrid_item_name",
             hosts=("csm", "itsm"),
