@@ -34,6 +34,7 @@ from vllm import EngineArgs, LLMEngine, SamplingParams  # noqa: E402
 from vllm.inputs.engine import tokens_input  # noqa: E402
 
 log = logging.getLogger(__name__)
+LEAST_BATCHED_TOKENS = 2048  # vLLM's own default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +130,9 @@ def _start(folder: Path, options: VllmOptions) -> LLMEngine:
         dtype=options.dtype,
         max_model_len=options.max_model_len,
         max_num_seqs=options.max_num_seqs,
-        max_num_batched_tokens=options.max_num_batched_tokens,
+        max_num_batched_tokens=_batched_tokens(options, is_cpu),
+        # The CPU build crashes on a prompt that is prefilled in parts and brings a seed.
+        enable_chunked_prefill=False if is_cpu else None,
         kv_cache_memory_bytes=options.kv_cache_memory_bytes,
         gpu_memory_utilization=options.gpu_memory_utilization,
         tensor_parallel_size=options.tensor_parallel_size,
@@ -150,6 +153,13 @@ def _start(folder: Path, options: VllmOptions) -> LLMEngine:
     except Exception as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise PolicyError(f"vllm could not start on '{folder}': {reason}") from error
+
+
+def _batched_tokens(options: VllmOptions, is_cpu: bool) -> int | None:
+    """Without prefill in parts a whole prompt must fit into one step."""
+    if options.max_num_batched_tokens is not None or not is_cpu or options.max_model_len < 0:
+        return options.max_num_batched_tokens
+    return max(LEAST_BATCHED_TOKENS, options.max_model_len)
 
 
 class VllmEngine:

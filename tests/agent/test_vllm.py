@@ -185,3 +185,11 @@ def test_a_missing_folder_is_a_config_error(tmp_path, policy):
 
     with pytest.raises(ConfigError, match=r"model.path: no config.json in .*nowhere"):
         VllmPolicy(tmp_path / "nowhere", stop_ids=(1,), decode=str)
+
+
+async def test_more_seeded_prompts_than_one_step_can_prefill_all_get_their_samples(policy):
+    """The CPU build of vLLM dies of a seeded prompt that is prefilled in parts."""
+    load(policy, seed=0, version=2)
+    prompts = [prompt(case, 311) for case in range(9)]
+    samples = await asyncio.gather(*(policy.act(p, Sampling(max_tokens=4, seed=1)) for p in prompts))
+    assert all(sample.logprobs for sample in samples)
