@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from random import Random
 
-from robustops.agent.plan import Pick
+from robustops.agent.plan import Pick, Step
 from robustops.data.synth.calendar_events import calendar_step, own_calendars
 from robustops.data.synth.calendar_rules import READ_BACKS
 from robustops.data.synth.calendar_world import GRANTED, ZONES
 from robustops.data.synth.draft import (
+    CheckDraft,
     Draft,
     Template,
     expressions,
@@ -19,7 +20,7 @@ from robustops.data.synth.draft import (
     row_count,
     write,
 )
-from robustops.data.synth.world import World
+from robustops.data.synth.world import Row, World
 
 
 def calendar_zone(world: World, rng: Random) -> Draft:
@@ -38,42 +39,79 @@ def calendar_zone(world: World, rng: Random) -> Draft:
     )
 
 
-def share(world: World, rng: Random) -> Draft | None:
-    calendar, role = rng.choice(own_calendars(world)), rng.choice(GRANTED)
+def _new_rule(world: World, rng: Random, calendar: Row) -> tuple[Row, Row] | None:
+    """Someone without access to the calendar, and the beginning of their rule."""
     user = rng.choice([row for row in world.rows("users") if row["user_id"] != calendar["user_id"]])
     scope = world.one("scopes", {"value": user["email"]})
     rule = {"calendar_id": calendar["calendar_id"], "scope_id": scope["id"]}
-    if world.rows("acls", rule):
+    return None if world.rows("acls", rule) else (user, rule)
+
+
+def _colleague_rule(world: World, rng: Random, calendar: Row) -> tuple[Row, str]:
+    """The one rule of a colleague, and their address."""
+    owner = world.one("users", {"user_id": calendar["user_id"]})
+    own_scope = world.one("scopes", {"value": owner["email"]})
+    rules = world.rows("acls", {"calendar_id": calendar["calendar_id"]})
+    rule = rng.choice([row for row in rules if row["scope_id"] != own_scope["id"]])
+    return rule, world.one("scopes", {"id": rule["scope_id"]})["value"]
+
+
+def _rule_step(email: str) -> Step:
+    """Access rules show whom they are about in an object of their own."""
+    pick = Pick(where=expressions({"scope": {"value": email}}))
+    return read("rule", "list_acl_rules", {"calendarId": "@calendar.id"}, pick)
+
+
+def _insertion(user: Row, role: str) -> Step:
+    scope = {"type": "user", "value": user["email"]}
+    return write("done", "insert_acl_rule", {"calendarId": "@calendar.id", "scope": scope, "role": role}, READ_BACKS)
+
+
+def _insertion_checks(world: World, rule: Row, role: str) -> tuple[CheckDraft, ...]:
+    return (
+        holds("access is given", "acls", rule | {"role": role}),
+        others_kept("other access is kept", world, "acls", rule),
+        row_count("one rule more", "acls", len(world.rows("acls")) + 1),
+    )
+
+
+def share(world: World, rng: Random) -> Draft | None:
+    calendar, role = rng.choice(own_calendars(world)), rng.choice(GRANTED)
+    found = _new_rule(world, rng, calendar)
+    if found is None:
         return None
-    arguments = {"calendarId": "@calendar.id", "scope": {"type": "user", "value": user["email"]}, "role": role}
+    user, rule = found
     return Draft(
         slots={"calendar": calendar["summary"], "email": user["email"], "role": role},
-        steps=(calendar_step(calendar), write("done", "insert_acl_rule", arguments, READ_BACKS)),
-        checks=(
-            holds("access is given", "acls", rule | {"role": role}),
-            others_kept("other access is kept", world, "acls", rule),
-            row_count("one rule more", "acls", len(world.rows("acls")) + 1),
-        ),
+        steps=(calendar_step(calendar), _insertion(user, role)),
+        checks=_insertion_checks(world, rule, role),
+    )
+
+
+def share_alike(world: World, rng: Random) -> Draft | None:
+    """The role is nowhere in the request: it stands in a colleague's rule."""
+    calendar = rng.choice(own_calendars(world))
+    found = _new_rule(world, rng, calendar)
+    if found is None:
+        return None
+    user, rule = found
+    model, email = _colleague_rule(world, rng, calendar)
+    return Draft(
+        slots={"calendar": calendar["summary"], "email": user["email"], "other": email},
+        steps=(calendar_step(calendar), _rule_step(email), _insertion(user, "@rule.role")),
+        checks=_insertion_checks(world, rule, model["role"]),
     )
 
 
 def share_role(world: World, rng: Random) -> Draft:
-    """Access rules show whom they are about in an object of their own."""
     calendar = rng.choice(own_calendars(world))
-    rules = world.rows("acls", {"calendar_id": calendar["calendar_id"]})
-    rule = rng.choice([row for row in rules if row["role"] in GRANTED and _is_single(row["scope_id"], rules)])
-    email = world.one("scopes", {"id": rule["scope_id"]})["value"]
+    rule, email = _colleague_rule(world, rng, calendar)
     role = rng.choice([name for name in GRANTED if name != rule["role"]])
-    pick = Pick(where=expressions({"scope": {"value": email}}))
     arguments = {"calendarId": "@calendar.id", "ruleId": "@rule.id", "role": role}
     key = {"id": rule["id"]}
     return Draft(
         slots={"calendar": calendar["summary"], "email": email, "role": role},
-        steps=(
-            calendar_step(calendar),
-            read("rule", "list_acl_rules", {"calendarId": "@calendar.id"}, pick),
-            write("done", "patch_acl_rule", arguments, READ_BACKS),
-        ),
+        steps=(calendar_step(calendar), _rule_step(email), write("done", "patch_acl_rule", arguments, READ_BACKS)),
         checks=(
             holds("role is set", "acls", key | {"role": role}),
             holds("rule is about the same person", "acls", key | {"scope_id": rule["scope_id"]}),
@@ -81,11 +119,6 @@ def share_role(world: World, rng: Random) -> Draft:
             row_count("no rule more or less", "acls", len(world.rows("acls"))),
         ),
     )
-
-
-def _is_single(scope_id: str, rules: list[dict[str, str]]) -> bool:
-    """The owner has two rules, a colleague one."""
-    return sum(row["scope_id"] == scope_id for row in rules) == 1
 
 
 TEMPLATES = (
@@ -121,5 +154,16 @@ TEMPLATES = (
         ),
         extra_tools=("insert_acl_rule",),
         draw=share_role,
+    ),
+    Template(
+        name="calendar_share_alike",
+        patterns=(
+            "Give {email} the same access to the calendar {calendar} as {other} has.",
+            "{email} gets the role that {other} has in the calendar {calendar}. Add the access rule.",
+            "Share the calendar {calendar} with {email}, with the role of {other}.",
+            "As {other} does, {email} should have access to the calendar {calendar}, in the same role.",
+        ),
+        extra_tools=("patch_acl_rule",),
+        draw=share_alike,
     ),
 )

@@ -1,4 +1,4 @@
-"""Calendar templates about events: place, time, guests, title; new, deleted and cancelled ones. Worlds to drafts."""
+"""Calendar templates about events: place, time, guests, title; new and deleted ones. Worlds to drafts."""
 
 from __future__ import annotations
 
@@ -78,6 +78,8 @@ def event_place(world: World, rng: Random) -> Draft | None:
         return None
     calendar, event = found
     place = Names(world.part, rng).place()
+    if place == event["location"]:
+        return None
     key = {"event_id": event["event_id"]}
     return Draft(
         slots={"calendar": calendar["summary"], "title": event["summary"], "place": place},
@@ -96,6 +98,8 @@ def event_title(world: World, rng: Random) -> Draft | None:
         return None
     calendar, event = found
     new = Names(world.part, rng).occasion()
+    if world.rows("events", {"summary": new}):
+        return None
     key = {"event_id": event["event_id"]}
     return Draft(
         slots={"calendar": calendar["summary"], "title": event["summary"], "new": new},
@@ -185,29 +189,6 @@ def event_delete(world: World, rng: Random) -> Draft | None:
     )
 
 
-def series_last(world: World, rng: Random) -> Draft:
-    """A series is listed with every occurrence, under one title."""
-    calendars = {row["calendar_id"]: row for row in own_calendars(world)}
-    events = [row for row in world.rows("events") if row["recurring_event_id"] is not None]
-    series = rng.choice(events)["recurring_event_id"]
-    last = max((row for row in events if row["recurring_event_id"] == series), key=lambda row: row["start_datetime"])
-    calendar, title = calendars[last["calendar_id"]], last["summary"]
-    latest = Pick(where=expressions({"summary": title}), order_by="start.dateTime")
-    return Draft(
-        slots={"calendar": calendar["summary"], "title": title},
-        steps=(
-            calendar_step(calendar),
-            read("event", "list_events", {"calendarId": "@calendar.id", "q": title}, latest),
-            write("done", "patch_event", EVENT | {"status": "cancelled"}, READ_BACKS),
-        ),
-        checks=(
-            holds("the last one is cancelled", "events", {"event_id": last["event_id"], "status": "cancelled"}),
-            _others(last["event_id"]),
-            row_count("no event is gone", "events", len(world.rows("events"))),
-        ),
-    )
-
-
 TEMPLATES = (
     Template(
         name="calendar_event_place",
@@ -263,17 +244,6 @@ TEMPLATES = (
         ),
         extra_tools=("patch_event",),
         draw=event_delete,
-    ),
-    Template(
-        name="calendar_series_last",
-        patterns=(
-            "Set the last occurrence of {title} in the calendar {calendar} to cancelled.",
-            "The last event of the series {title} in the calendar {calendar} is cancelled. Update it.",
-            "In the calendar {calendar}, change the status of the latest {title} to cancelled.",
-            "Of all events {title} in the calendar {calendar}, the last is cancelled. Set its status.",
-        ),
-        extra_tools=("delete_event",),
-        draw=series_last,
     ),
     Template(
         name="calendar_event_title",
