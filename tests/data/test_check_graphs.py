@@ -115,6 +115,13 @@ def test_another_row_of_the_same_table_is_no_prerequisite():
     assert edges(CREATED.replace("Launch", "Party"), GRANTED) == []
 
 
+def test_a_shared_key_that_no_check_could_know_beforehand_is_left_out():
+    """Random keys are known of old rows alone; a counted one is the next number."""
+    random_key = "01VQ3HJFGBW9FJG9BQ8YMRQ6XN"
+    assert edges(*(query.replace("CAL_7", random_key) for query in BY_KEY)) == []
+    assert edges(*(query.replace("'CAL_7'", "1233") for query in BY_KEY)) == [(0, 1)]
+
+
 def test_of_several_checks_of_one_row_only_the_one_that_asks_for_least_is_a_prerequisite():
     stricter = f"{CREATED} AND time_zone = 'UTC'"
     assert edges(stricter, GRANTED) == [(0, 1)], "alone, it is all that is known of the row"
@@ -136,8 +143,8 @@ def test_a_condition_that_cannot_be_read_makes_its_check_no_parent():
 
 
 BY_KEY = (
-    "SELECT COUNT(*) FROM calendars WHERE calendar_id = 'cal-7'",
-    "SELECT role FROM acls WHERE calendar_id = 'cal-7'",
+    "SELECT COUNT(*) FROM calendars WHERE calendar_id = 'CAL_7'",
+    "SELECT role FROM acls WHERE calendar_id = 'CAL_7'",
 )
 
 
@@ -149,7 +156,7 @@ def test_a_shared_key_of_a_new_row_is_an_edge_along_the_foreign_key():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"request": "Share calendar cal-7."},  # it was there before
+        {"request": "Share calendar CAL_7."},  # it was there before
         {"tools": ("create_calendar", "update_calendar")},  # it may have been there before
         {"schema": {}},  # nothing says that the column is a reference
     ],

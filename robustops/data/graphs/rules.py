@@ -5,7 +5,8 @@ row must be one that the task makes: one of its tools creates rows of that table
 
 - lookup: the child goes through rows of the parent's table, and names them by the parent's own conditions.
 - foreign key: both name the same key, in the child as a declared reference to the parent's table; the key stands in no
-  text of the task, and no tool changes such rows, so that the row can only be a new one.
+  text of the task, and no tool changes such rows, so that the row can only be a new one. Its key must be one that is
+  counted up (7, INC_007): a check cannot know the random key of a row that is yet to be made.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ _CREATES = frozenset(
     ("add", "book", "create", "enlist", "import", "insert", "new", "open", "post", "register", "schedule", "upload")
 )
 _CHANGES = frozenset(("assign", "change", "close", "edit", "modify", "move", "patch", "set", "update"))
+
+_COUNTED = re.compile(r"(?:[A-Za-z]+_)?\d{1,9}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +120,7 @@ def _shared_key(rows: Rows, other: Rows, source: GraphSource) -> Iterator[Equal]
     parent, child = source.schema.get(rows.table), source.schema.get(other.table)
     if parent is None or child is None or rows.table == other.table or _is_made(rows.table, source, _CHANGES):
         return
-    keys = {item.value for item in rows.where if item.column == parent.key}
+    keys = {item.value for item in rows.where if item.column == parent.key and _COUNTED.fullmatch(item.value)}
     for item in sorted(other.where):
         is_reference = child.references.get(item.column) == rows.table
         if is_reference and item.value in keys and not _is_stated(item.value, source):
