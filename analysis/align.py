@@ -75,6 +75,12 @@ class Alignment:
         """One run per task: the paired tests need independent pairs, and reruns of a task are not."""
         return self.where(lambda slot: slot.attempt == 0)
 
+    def without_held_out(self) -> Alignment:
+        """Without the templates that training never saw; an evaluation of those alone stays as it is."""
+        if all(slot.task_id in self.held_out for slots in self.slots.values() for slot in slots):
+            return self
+        return self.where(lambda slot: slot.task_id not in self.held_out)
+
     @property
     def steps(self) -> tuple[tuple[Run, Run], ...]:
         """Every run with the one before it, as (earlier, later)."""

@@ -32,11 +32,9 @@ def build(
 ) -> Document:
     """Every tool mode has its own tables: runs of one task in two modes are no independent cases."""
     rng = np.random.default_rng(SEED)
-    held_out = alignment.held_out
-    if all(slot.task_id in held_out for slots in alignment.slots.values() for slot in slots):
-        held_out = frozenset()  # an evaluation of held-out templates alone is its own headline
-    seen = alignment.where(lambda slot: slot.task_id not in held_out)
-    unseen = alignment.where(lambda slot: slot.task_id in held_out)
+    seen = alignment.without_held_out()
+    shown = {slot for slots in seen.slots.values() for slot in slots}
+    unseen = alignment.where(lambda slot: slot not in shown)
     modes = seen.tool_modes
     summary: list[str] = []
     sections: list[Section] = []

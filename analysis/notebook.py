@@ -74,6 +74,7 @@ def execute(name: str, runs: Sequence[Path], out: Path) -> None:
     paths = [str(FOLDER.parents[1]), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     client = nbclient.NotebookClient(notebook, timeout=SECONDS_PER_CELL, kernel_name="python3")
+    client.config.KernelManager.transport = "ipc"  # files of this user instead of open ports
     try:
         client.execute()
     except nbclient.exceptions.CellExecutionError as error:
