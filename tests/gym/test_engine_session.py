@@ -203,7 +203,9 @@ async def test_the_first_server_owns_a_tool_that_two_servers_have(task, tmp_path
 
 async def test_a_server_that_is_not_embedded_names_those_that_are(task):
     with pytest.raises(TaskError, match="sn-csm-server"):
-        async with EmbeddedGym().open(replace(task, servers=(GymServer(name="gym-payroll-mcp", seed_file="seed.sql"),))):
+        async with EmbeddedGym().open(
+            replace(task, servers=(GymServer(name="gym-payroll-mcp", seed_file="seed.sql"),))
+        ):
             pass
 
 
