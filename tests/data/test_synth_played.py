@@ -15,7 +15,7 @@ from robustops.core.episode import Episode, FaultPlan
 from robustops.core.signature import call_signature
 from robustops.core.task import Case, Task
 from robustops.data.synth.draft import Template
-from robustops.data.synth.generate import DOMAINS, GENERATED, generate
+from robustops.data.synth.generate import DOMAINS, GENERATED, TASKS_PER_WORLD, SynthTask, draw, generate, write_task_set
 from robustops.data.synth.world import World, sql_of
 from robustops.data.task_set import TaskSet
 from robustops.data.tasks import domains_of
@@ -23,6 +23,7 @@ from robustops.data.tool_modes import with_distractors
 from robustops.faults.catalogue import KINDS
 from robustops.faults.injector import Injector
 from robustops.gym.embedded import EmbeddedGym
+from robustops.gym.session import Session
 from robustops.gym.verify import verify
 from robustops.rollout.play import Limits, play
 from tests.data.chat import TextCodec
@@ -43,17 +44,23 @@ async def play_task(
     task_set: TaskSet, task: Task, policy: Policy, *, codec: TextCodec | None = None, fault: FaultPlan | None = None
 ) -> Episode:
     async with GYM.open(task) as session:
-        return await play(
-            session if fault is None else Injector(session, fault),
-            policy,
-            codec or TextCodec(),
-            task,
-            Case(task_id=task.task_id),
-            limits=LIMITS,
-            sampling=Sampling(),
-            verify=partial(verify, judge=None),
-            graph=task_set.graphs[task.task_id],
-        )
+        return await play_on(session if fault is None else Injector(session, fault), task_set, task, policy, codec)
+
+
+async def play_on(
+    session: Session, task_set: TaskSet, task: Task, policy: Policy, codec: TextCodec | None = None
+) -> Episode:
+    return await play(
+        session,
+        policy,
+        codec or TextCodec(),
+        task,
+        Case(task_id=task.task_id),
+        limits=LIMITS,
+        sampling=Sampling(),
+        verify=partial(verify, judge=None),
+        graph=task_set.graphs[task.task_id],
+    )
 
 
 def names_of(episode: Episode) -> list[str]:
@@ -78,6 +85,27 @@ async def test_every_task_is_unsolved_at_first_and_solved_by_its_plan(task_set, 
         assert all(turn.native is not None and not turn.native.is_error for turn in episode.turns[:-1])
         num_played += 1
     assert num_played == 5 * len(GENERATED[domain].templates)
+
+
+@pytest.mark.parametrize("domain", GENERATED)
+async def test_who_also_does_another_task_of_the_same_kind_has_changed_too_much(domain, tmp_path):
+    """The guards of every template: what a second task writes in the same database is not what the first asked for."""
+    drawn: list[SynthTask] = []
+    for template in GENERATED[domain].templates:
+        alone = replace(GENERATED[domain], templates=(replace(template, held_out=False),))
+        one, *others = draw(alone, "train", TASKS_PER_WORLD, seed=3)
+        shared = [len(set(one.draft.slots.values()) & set(other.draft.slots.values())) for other in others]
+        pair = (one, others[shared.index(min(shared))])
+        drawn += [replace(task, task_id=f"{template.name}-{place}") for place, task in enumerate(pair)]
+    write_task_set(tmp_path, drawn, source="two tasks a template")
+    made = TaskSet.load(tmp_path)
+    for asked, other in zip(drawn[::2], drawn[1::2], strict=True):
+        task = made.task(asked.task_id)
+        async with GYM.open(task) as session:
+            for name, is_solved in ((asked.task_id, True), (other.task_id, False)):
+                expert = ScriptedExpert({task.task_id: made.plans[name]})
+                episode = await play_on(session, made, task, expert)
+                assert (episode.answer, episode.end.strict) == ("Done.", is_solved), (name, other.draft.slots)
 
 
 @pytest.mark.parametrize("mode", ["plus5", "plus10", "plus15"])

@@ -163,8 +163,9 @@ def file_label(world: World, rng: Random) -> Draft | None:
         ),
         checks=(
             holds("level is set", "file_labels", key | {"value_enum": level}),
-            others_kept(
-                "other files keep theirs", world, "file_labels", {"file_id": file["id"]}, {"value_enum": level}
+            *(
+                others_kept(f"other {one} files", world, "file_labels", {"file_id": file["id"]}, {"value_enum": one})
+                for one in LEVELS
             ),
             _others(file["id"]),
         ),

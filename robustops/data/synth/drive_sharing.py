@@ -87,7 +87,7 @@ def access_remove(world: World, rng: Random) -> Draft | None:
         steps=(*_access_steps(file, access), write("done", "delete_permission", arguments, READ_BACKS)),
         checks=(
             gone("access is gone", "permissions", one),
-            others_kept("others keep theirs", world, "permissions", one, {"file_id": file["id"]}),
+            others_kept("all other access is kept", world, "permissions", one),
             _no_other_access(one),
         ),
     )

@@ -11,6 +11,7 @@ from robustops.data.synth.draft import (
     Template,
     expressions,
     holds,
+    only_written,
     others_kept,
     read,
     row_count,
@@ -18,6 +19,7 @@ from robustops.data.synth.draft import (
 )
 from robustops.data.synth.email_messages import others_keep, single_mail
 from robustops.data.synth.email_rules import ME, READ_BACKS, find_message, relabel
+from robustops.data.synth.email_world import SEED_TIME
 from robustops.data.synth.names import Names
 from robustops.data.synth.world import World
 
@@ -61,7 +63,7 @@ def label_rename(world: World, rng: Random) -> Draft | None:
         checks=(
             holds("label has the new name", "labels", key | {"name": new}),
             others_kept("its mail is kept", world, "message_labels", {"label_id": ""}, within=held),
-            row_count("no label more or less", "labels", len(world.rows("labels"))),
+            only_written("no other label changed", "labels", key, column="updated_at", since=SEED_TIME),
         ),
     )
 

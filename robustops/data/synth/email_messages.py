@@ -88,6 +88,7 @@ def trash(world: World, rng: Random) -> Draft | None:
     message = single_mail(world, rng, {"INBOX"})
     if message is None:
         return None
+    own = {"message_id": message["id"]}
     return Draft(
         slots={"title": message["subject"]},
         steps=(
@@ -98,6 +99,7 @@ def trash(world: World, rng: Random) -> Draft | None:
             holds("mail is in the trash", "message_labels", {"message_id": message["id"], "label_id": "TRASH"}),
             holds("mail is not deleted for good", "messages", {"id": message["id"], "deleted": False}),
             others_keep(world, message),
+            others_kept("no other mail in the trash", world, "message_labels", own, within={"label_id": "TRASH"}),
         ),
     )
 
