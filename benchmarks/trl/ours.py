@@ -45,9 +45,13 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as folder:
         times: list[float] = []
-        module = SftModule(
-            model, samples, [], settings, checkpoints=Path(folder), report=lambda *_: times.append(time.perf_counter())
-        )
+        cpu_times: list[float] = []
+
+        def note(*_: object) -> None:
+            times.append(time.perf_counter())
+            cpu_times.append(time.process_time())
+
+        module = SftModule(model, samples, [], settings, checkpoints=Path(folder), report=note)
         lengths = [sum(len(sample.token_ids) for sample in step) for step in module.train_dataloader()]
         counter = TensorBytes()
         if options.bytes:
@@ -60,6 +64,7 @@ def main() -> None:
         json.dumps(
             {
                 "tokens_per_s": sum(timed) / max(1e-9, times[-1] - times[WARM_STEPS - 1]),
+                "tokens_per_cpu_s": sum(timed) / max(1e-9, cpu_times[-1] - cpu_times[WARM_STEPS - 1]),
                 "bytes_per_token": counter.total / sum(lengths),
                 "largest_tensor": counter.largest,
             }

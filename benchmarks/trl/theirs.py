@@ -29,9 +29,11 @@ class Clock(TrainerCallback):
 
     def __init__(self) -> None:
         self.times: list[float] = []
+        self.cpu_times: list[float] = []
 
     def on_step_end(self, args, state, control, **kwargs):
         self.times.append(time.perf_counter())
+        self.cpu_times.append(time.process_time())
 
 
 class Counting(SFTTrainer):
@@ -95,8 +97,10 @@ def main() -> None:
         trainer = trainer_of(options, rows, folder, clock)
         with counter if options.bytes else contextlib.nullcontext():
             result = trainer.train()
+    timed, after = sum(trainer.tokens[WARM_STEPS:]), WARM_STEPS - 1
     found = {
-        "tokens_per_s": sum(trainer.tokens[WARM_STEPS:]) / max(1e-9, clock.times[-1] - clock.times[WARM_STEPS - 1]),
+        "tokens_per_s": timed / max(1e-9, clock.times[-1] - clock.times[after]),
+        "tokens_per_cpu_s": timed / max(1e-9, clock.cpu_times[-1] - clock.cpu_times[after]),
         "bytes_per_token": counter.total / sum(trainer.tokens),
         "largest_tensor": counter.largest,
         "loss": result.training_loss,
