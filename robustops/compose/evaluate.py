@@ -51,28 +51,39 @@ def run(config: RunConfig, folder: Path) -> None:
 
 
 def arms_of(config: RunConfig) -> list[RunConfig]:
-    """One configuration an arm: `STAGE:FOLDER` is a model in a folder, `STAGE:api` the endpoint of `model.api`.
+    """One configuration an arm: `STAGE:FOLDER` is a model in a folder, `STAGE:http://...` a model behind an endpoint.
 
-    All else, tokenizer and budget among it, is the run's. Raises ConfigError for an arm that is neither.
+    All else, tokenizer and budget among it, is the run's. Raises ConfigError for an arm that is neither, a stage named
+    twice, and a second vLLM engine: two in one process disturb each other's results.
     """
     if not config.evaluation.arms:
         return [config]
     arms: list[RunConfig] = []
     for text in config.evaluation.arms:
-        stage, _, path = text.partition(":")
-        if stage not in STAGES or not path:
+        stage, _, place = text.partition(":")
+        if stage not in STAGES or not place:
             raise ConfigError(
-                f"evaluation.arms: got {text!r}, expected STAGE:FOLDER or STAGE:api with a stage of {', '.join(STAGES)}"
+                f"evaluation.arms: got {text!r}, expected STAGE:FOLDER or STAGE:http://HOST:PORT/v1 with a stage of "
+                f"{', '.join(STAGES)}"
             )
         if stage in (arm.model.stage for arm in arms):
             raise ConfigError(f"evaluation.arms: stage {stage!r} twice; run folders are named by the stage")
-        tokenizer = config.model.tokenizer_path or config.model.path
-        model = replace(config.model, stage=stage, tokenizer_path=tokenizer)
-        if path == "api":
-            arms.append(replace(config, model=model, engine=replace(config.engine, kind="api")))
-        else:
-            arms.append(replace(config, model=replace(model, path=path)))
+        arms.append(_arm_config(config, stage, place))
+    if sum(arm.engine.kind == "vllm" for arm in arms) > 1:
+        raise ConfigError(
+            "evaluation.arms: two vLLM engines in one process disturb each other; serve all models but one and write "
+            "STAGE:http://HOST:PORT/v1 for them, or use engine=hf"
+        )
     return arms
+
+
+def _arm_config(config: RunConfig, stage: str, place: str) -> RunConfig:
+    tokenizer = config.model.tokenizer_path or config.model.path
+    model = replace(config.model, stage=stage, tokenizer_path=tokenizer)
+    if place.startswith(("http://", "https://")):
+        api = replace(model.api, base_url=place)
+        return replace(config, model=replace(model, api=api), engine=replace(config.engine, kind="api"))
+    return replace(config, model=replace(model, path=place))
 
 
 def _arm(scene: Scene, config: RunConfig, folder: Path, *, has_own_faults: bool) -> Arm:

@@ -212,7 +212,7 @@ class EvaluationConfig:
     conditions: list[str] = field(default_factory=lambda: ["clean", "fault"])
     attempts: int = 1  # runs of every case; pass@k and pass^k need k of them
     temperature: float = 0.0  # 0: greedy
-    arms: list[str] = field(default_factory=list)  # STAGE:FOLDER or STAGE:api, played side by side; none: model alone
+    arms: list[str] = field(default_factory=list)  # STAGE:FOLDER or STAGE:URL, played side by side; none: model alone
     paraphrase: int = 0  # 0: the request as it is, 1: politely, 2: with idle talk around it
     supplement: int = 0  # extra samples, at most, of a case that missed its fault of the manifest
     supplement_temperature: float = 1.0

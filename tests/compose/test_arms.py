@@ -91,7 +91,7 @@ def test_arms_take_turns_from_the_first_case_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arms", "expected"),
     [
-        (["big:models/x"], "expected STAGE:FOLDER or STAGE:api with a stage of base, sft, rl, teacher"),
+        (["big:models/x"], "expected STAGE:FOLDER or STAGE:http://HOST:PORT/v1 with a stage of base, sft, rl, teacher"),
         (["base"], "got 'base'"),
         (["rl:a", "rl:b"], "stage 'rl' twice"),
     ],
@@ -101,11 +101,21 @@ def test_an_arm_that_cannot_be_is_refused(tmp_path: Path, arms: list[str], expec
         arms_of(configured(tmp_path, arms=arms))
 
 
-def test_an_api_arm_is_counted_with_the_models_tokenizer_under_the_same_budget(tmp_path: Path) -> None:
-    base, teacher = arms_of(configured(tmp_path, arms=["base:somewhere", "teacher:api"]))
+def test_an_arm_behind_an_endpoint_is_counted_with_the_models_tokenizer_under_the_same_budget(tmp_path: Path) -> None:
+    base, teacher = arms_of(configured(tmp_path, arms=["base:somewhere", "teacher:http://host:8000/v1"]))
     assert (teacher.engine.kind, teacher.model.stage, teacher.model.tokenizer_path) == ("api", "teacher", str(TINY))
-    assert (base.model.path, base.model.tokenizer_path) == ("somewhere", str(TINY))
+    assert teacher.model.api.base_url == "http://host:8000/v1"
+    assert (base.model.path, base.model.tokenizer_path, base.engine.kind) == ("somewhere", str(TINY), "scripted")
     assert teacher.model.max_context_tokens == base.model.max_context_tokens
+
+
+def test_a_second_vllm_engine_in_the_process_is_refused(tmp_path: Path) -> None:
+    config = configured(tmp_path, arms=["base:one", "rl:two"])
+    vllm = replace(config, engine=replace(config.engine, kind="vllm"))
+    with pytest.raises(ConfigError, match="two vLLM engines in one process disturb each other"):
+        arms_of(vllm)
+    served = replace(vllm, evaluation=replace(vllm.evaluation, arms=["base:one", "rl:http://host/v1"]))
+    assert [arm.engine.kind for arm in arms_of(served)] == ["vllm", "api"]
 
 
 def test_what_changes_no_episode_is_no_part_of_a_runs_settings(tmp_path: Path) -> None:
