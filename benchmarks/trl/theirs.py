@@ -97,7 +97,7 @@ def main() -> None:
         trainer = trainer_of(options, rows, folder, clock)
         with counter if options.bytes else contextlib.nullcontext():
             result = trainer.train()
-    timed, after = sum(trainer.tokens[WARM_STEPS:]), WARM_STEPS - 1
+    timed, after = sum(trainer.tokens[WARM_STEPS:]), min(WARM_STEPS, len(clock.times)) - 1
     found = {
         "tokens_per_s": timed / max(1e-9, clock.times[-1] - clock.times[after]),
         "tokens_per_cpu_s": timed / max(1e-9, clock.cpu_times[-1] - clock.cpu_times[after]),
