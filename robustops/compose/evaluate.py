@@ -54,7 +54,7 @@ def arms_of(config: RunConfig) -> list[RunConfig]:
     """One configuration an arm: `STAGE:FOLDER` is a model in a folder, `STAGE:http://...` a model behind an endpoint.
 
     All else, tokenizer and budget among it, is the run's. Raises ConfigError for an arm that is neither, a stage named
-    twice, and a second vLLM engine: two in one process disturb each other's results.
+    twice, and a model with another tokenizer, which would read other words than it was trained on.
     """
     if not config.evaluation.arms:
         return [config]
@@ -69,11 +69,6 @@ def arms_of(config: RunConfig) -> list[RunConfig]:
         if stage in (arm.model.stage for arm in arms):
             raise ConfigError(f"evaluation.arms: stage {stage!r} twice; run folders are named by the stage")
         arms.append(_arm_config(config, stage, place))
-    if sum(arm.engine.kind == "vllm" for arm in arms) > 1:
-        raise ConfigError(
-            "evaluation.arms: two vLLM engines in one process disturb each other; serve all models but one and write "
-            "STAGE:http://HOST:PORT/v1 for them, or use engine=hf"
-        )
     return arms
 
 
@@ -83,6 +78,11 @@ def _arm_config(config: RunConfig, stage: str, place: str) -> RunConfig:
     if place.startswith(("http://", "https://")):
         api = replace(model.api, base_url=place)
         return replace(config, model=replace(model, api=api), engine=replace(config.engine, kind="api"))
+    ours, theirs = (Path(folder).expanduser() / "tokenizer.json" for folder in (tokenizer, place))
+    if ours.is_file() and theirs.is_file() and ours.read_bytes() != theirs.read_bytes():
+        raise ConfigError(
+            f"evaluation.arms: {theirs} differs from {ours}; arms share one tokenizer, evaluate {place} by itself"
+        )
     return replace(config, model=replace(model, path=place))
 
 

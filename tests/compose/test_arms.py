@@ -109,13 +109,12 @@ def test_an_arm_behind_an_endpoint_is_counted_with_the_models_tokenizer_under_th
     assert teacher.model.max_context_tokens == base.model.max_context_tokens
 
 
-def test_a_second_vllm_engine_in_the_process_is_refused(tmp_path: Path) -> None:
-    config = configured(tmp_path, arms=["base:one", "rl:two"])
-    vllm = replace(config, engine=replace(config.engine, kind="vllm"))
-    with pytest.raises(ConfigError, match="two vLLM engines in one process disturb each other"):
-        arms_of(vllm)
-    served = replace(vllm, evaluation=replace(vllm.evaluation, arms=["base:one", "rl:http://host/v1"]))
-    assert [arm.engine.kind for arm in arms_of(served)] == ["vllm", "api"]
+def test_a_model_with_another_tokenizer_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(ConfigError, match="arms share one tokenizer"):
+        arms_of(configured(tmp_path, arms=[f"base:{TINY}", f"rl:{tmp_path}"]))
+    (tmp_path / "tokenizer.json").write_bytes((TINY / "tokenizer.json").read_bytes())
+    assert len(arms_of(configured(tmp_path, arms=[f"base:{TINY}", f"rl:{tmp_path}"]))) == 2
 
 
 def test_what_changes_no_episode_is_no_part_of_a_runs_settings(tmp_path: Path) -> None:
