@@ -12,6 +12,7 @@ import torch
 
 from robustops.agent.policy import Policy
 from robustops.compose.advantage_log import AdvantageLog
+from robustops.compose.episode_table import episode_table
 from robustops.compose.progress import progress
 from robustops.compose.scene import Scene, about, build_scene, build_training_scheduler, identity_of, weights_of
 from robustops.compose.sft import EXPORT
@@ -24,7 +25,7 @@ from robustops.core.errors import ConfigError
 from robustops.learn import ranks
 from robustops.learn.advantage import NormKind
 from robustops.learn.batch import CreditRules
-from robustops.learn.callbacks import Report, RlSettings, RolloutCallback
+from robustops.learn.callbacks import Report, RlSettings, RolloutCallback, Show
 from robustops.learn.collection import Record
 from robustops.learn.credit import CallTags, QualityCredit
 from robustops.learn.export import export_model
@@ -60,14 +61,18 @@ def train_rl(config: RunConfig, algorithm: GrpoConfig, folder: Path) -> None:
             log.add(slot.slot_id, outcome)
 
     with progress("RL steps", every_note=True) as report, closing(engine, scene):
-        callback = build_callback(scene, algorithm, engine, folder, record, report if ranks.is_first() else None)
+        logger = build_logger(config, folder) if ranks.is_first() else None
+        show = episode_table(logger, weights_of(config))
+        callback = build_callback(
+            scene, algorithm, engine, folder, record, report if ranks.is_first() else None, show=show
+        )
         run_grpo(
             module,
             callback,
             folder=folder / "checkpoints",
             steps=algorithm.steps,
             devices=build_devices(config),
-            logger=build_logger(config, folder) if ranks.is_first() else None,
+            logger=logger,
         )
     weights = merged_weights(module.model)  # of all ranks, so all of them come here
     if log is None:
@@ -128,7 +133,14 @@ def build_module(config: RunConfig, algorithm: GrpoConfig, source: Path) -> Grpo
 
 
 def build_callback(
-    scene: Scene, algorithm: GrpoConfig, engine: Any, folder: Path, record: Record, report: Report | None
+    scene: Scene,
+    algorithm: GrpoConfig,
+    engine: Any,
+    folder: Path,
+    record: Record,
+    report: Report | None,
+    *,
+    show: Show | None = None,
 ) -> RolloutCallback:
     config, weights = scene.config, weights_of(scene.config)
     norm = cast(NormKind, config.reward_norm.kind)
@@ -173,6 +185,7 @@ def build_callback(
         scheduler=scheduler,
         record=record,
         report=report,
+        show=show,
         on_batch=AdvantageLog(folder, scene.codec.decode).add,
     )
 

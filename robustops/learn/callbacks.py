@@ -26,7 +26,7 @@ from robustops.core.episode import EpisodeGroup
 from robustops.learn import ranks
 from robustops.learn.batch import CreditRules, TrainingBatch, training_batch
 from robustops.learn.checkpoint import NUM_KEPT, SavedState, save_state
-from robustops.learn.collection import Collected, Collector, Record, collect_step
+from robustops.learn.collection import Collected, Collector, Played, Record, collect_step
 from robustops.learn.credit import CallTags
 from robustops.learn.grpo import GrpoModule, StepBatch
 from robustops.learn.journal import GroupJournal, drop_journals
@@ -46,6 +46,7 @@ from robustops.learn.step_metrics import (
 from robustops.learn.sync import Probe, SyncReport, TrainablePolicy, load_and_sample, prove, weights_fingerprint
 
 Report = Callable[[int, int, str], None]  # step, steps in all, note
+Show = Callable[[int, Sequence[Played]], None]  # steps done, what was played in the last one
 OnBatch = Callable[[Sequence[EpisodeGroup], TrainingBatch], None]
 log = logging.getLogger(__name__)
 
@@ -106,7 +107,8 @@ class RolloutCallback(pl.Callback):
     """`folder` holds states and journals. `scheduler`: the fault scheduler, whose counts are part of the state.
 
     Lightning's epoch is one RL step. `record` sees each slot and `on_batch` what is trained on, after a kill perhaps
-    twice; `report` sees each finished step. Of several ranks the first alone rolls out: it alone needs a `policy`.
+    twice; `report` sees each finished step, `show` what was played in it. Of several ranks the first alone rolls out:
+    it alone needs a `policy`.
     """
 
     def __init__(
@@ -124,6 +126,7 @@ class RolloutCallback(pl.Callback):
         record: Record | None = None,
         report: Report | None = None,
         on_batch: OnBatch | None = None,
+        show: Show | None = None,
     ) -> None:
         self.buffer = StepBuffer()
         self.first_step = 0
@@ -133,11 +136,13 @@ class RolloutCallback(pl.Callback):
         self._folder, self._settings, self._scheduler = folder, settings, scheduler
         self._record, self._report = record, report or (lambda done, total, note: None)
         self._on_batch = on_batch
+        self._show = show or (lambda done, played: None)
         self._kept: Mapping[str, EpisodeGroup] = {}
         self._recent_rewards: list[float] = []
         self._saved: SavedState | None = None
         self._runner = asyncio.Runner()
         self._metrics: dict[str, float] = {}
+        self._played: Sequence[Played] = ()  # on the first rank
         self._timing = _Timing()
 
     def resume(self, module: GrpoModule, saved: SavedState) -> None:
@@ -197,7 +202,7 @@ class RolloutCallback(pl.Callback):
             kept=self._kept,
             record=self._record,
         )
-        self._kept = collected.kept
+        self._kept, self._played = collected.kept, collected.played
         batch = training_batch(collected.groups, self._rules, self._tags) if collected.groups else None
         if batch is not None and not batch.trajectories:
             log.warning("step %d: no accepted episode has a generated token; no update", step)
@@ -233,6 +238,7 @@ class RolloutCallback(pl.Callback):
         if pl_module.logger is not None:
             pl_module.logger.log_metrics(metrics, step=done)
         self._report(done, self._settings.steps, summary(metrics))
+        self._show(done, self._played)
         if done % self._settings.save_every_steps == 0 or done == self._settings.steps:
             state = self._state(trainer, pl_module)
             if ranks.is_first():
