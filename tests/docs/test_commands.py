@@ -27,8 +27,7 @@ PAGES = [
     *sorted((ROOT / "experiments").glob("*/README.md")),
 ]
 SWEEPS = sorted((ROOT / "experiments").glob("ablations/*.yaml"))
-# Entry point -> its primary configuration.
-JOBS = {name: name for name in ("train", "evaluate", "collect", "prepare", "serve")} | {"plan": "train"}
+JOBS = ("train", "evaluate", "collect", "prepare", "serve", "plan")  # each has a primary configuration of its name
 SHELL = ("sh", "bash", "console")
 INLINE = re.compile(r"`((?:\.venv/bin/)?python -m [^`]+|make [a-z-]+)`")
 
@@ -119,7 +118,7 @@ def accepts(words: list[str]) -> None:
             assert rest[0] in show.VIEWS or rest == ["--help"]
         elif "--help" not in rest and "..." not in rest:
             assert job in JOBS
-            composes(JOBS[job], rest)
+            composes(job, rest)
         return
     module = importlib.import_module(name)
     if name.startswith("analysis.") and rest and "..." not in rest and "--help" not in rest:
