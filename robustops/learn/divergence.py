@@ -10,6 +10,7 @@ from robustops.core.errors import RobustopsError
 
 WINDOW = 20  # steps whose median is the measure
 LEAST = 10  # steps before anything can stand out: the first ones fall fast
+FLOOR = 0.1  # nats above the median: a loss near zero varies by factors and means nothing
 
 
 class DivergedError(RobustopsError):
@@ -40,7 +41,7 @@ class LossWatch:
         if self._factor is None:
             return None
         median = statistics.median(self.recent) if len(self.recent) >= LEAST else None
-        if median is not None and loss > self._factor * median:
+        if median is not None and loss > self._factor * median and loss > median + FLOOR:
             return Spike(step=step, loss=loss, median=median, sources=tuple(sources))
         self.recent = [*self.recent, loss][-WINDOW:]
         return None

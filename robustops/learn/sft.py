@@ -136,11 +136,11 @@ class SftModule(lightning.LightningModule):
         self.checkpoints.parent.mkdir(parents=True, exist_ok=True)
         append_line(self.checkpoints.parent / SPIKES, asdict(spike))
         log.warning(
-            "step %d: the loss is %.4f, %.1f times the recent median; demonstrations %s",
+            "step %d: the loss is %.4f, %.1f times the recent median; its demonstrations are in %s",
             spike.step,
             spike.loss,
             spike.loss / spike.median,
-            ", ".join(spike.sources),
+            SPIKES,
         )
 
     def _losses(self, batch: Sequence[WeightedTokens]) -> Iterator[Tensor]:

@@ -89,6 +89,14 @@ def test_a_spike_is_what_exceeds_the_recent_median_by_the_factor():
     assert watch.see(23, 3.1, ["a"]) is not None, "a spike does not raise the measure"
 
 
+def test_noise_of_a_loss_near_zero_is_no_spike():
+    """Ten times the median, and 0.09 nats above it."""
+    watch = LossWatch(3.0)
+    assert not any(watch.see(step, 0.01, ["a"]) for step in range(20))
+    assert watch.see(21, 0.1, ["a"]) is None
+    assert watch.see(22, 0.12, ["a"]) is not None
+
+
 def test_the_first_steps_are_no_measure_of_a_spike():
     watch = LossWatch(2.0)
     assert not any(watch.see(step, loss, ["a"]) for step, loss in enumerate([1.0] * 9 + [100.0]))
