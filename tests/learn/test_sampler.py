@@ -266,7 +266,9 @@ def test_skip_keeps_accepted_groups_for_the_next_step() -> None:
 def test_raise_names_the_empty_places_and_the_way_out() -> None:
     sampler = new_sampler(clean="ab", settings=replace(SMALL, on_underfill="raise"))
     play(sampler, sampler.plan(0), {"a": ALL_WON})
-    with pytest.raises(UnderfullBatch, match=r"step 0: 1 clean and 0 fault places stay empty.*on_underfill=smaller_batch"):
+    with pytest.raises(
+        UnderfullBatch, match=r"step 0: 1 clean and 0 fault places stay empty.*on_underfill=smaller_batch"
+    ):
         sampler.finish(0)
 
 
