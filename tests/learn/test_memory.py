@@ -8,8 +8,8 @@ from torch.profiler import ProfilerActivity, profile
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from robustops.learn.memory import ModelShape, activation_bytes, training_memory
-from robustops.learn.shared_prefix import share_prefixes
 from robustops.learn.sharding import LogprobNet
+from robustops.learn.shared_prefix import share_prefixes
 
 # layers, hidden, heads, key heads, feed-forward, vocabulary, tokens
 SIZES = ((2, 64, 2, 1, 96, 262, 256), (4, 128, 4, 4, 384, 1536, 512), (4, 256, 8, 2, 768, 4096, 1024))
