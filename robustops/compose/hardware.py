@@ -20,8 +20,8 @@ def check_ranks(config: RunConfig) -> None:
         )
     if config.engine.kind == "vllm" and not hardware.gpus and not config.engine.urls:
         raise ConfigError(
-            f"hardware.processes: got {num_ranks} with engine=vllm; a vLLM server on the CPU keeps the old head of tied "
-            "embeddings, so write engine=hf"
+            f"hardware.processes: got {num_ranks} with engine=vllm; a vLLM server on the CPU keeps the old head of "
+            "tied embeddings, so write engine=hf"
         )
     if config.model.lora.rank and hardware.strategy == "fsdp":
         raise ConfigError("model.lora.rank with hardware.strategy=fsdp: adapters are small; use hardware.strategy=ddp")
