@@ -8,15 +8,17 @@ import io
 import tokenize
 from collections.abc import Iterator
 from dataclasses import MISSING, Field, fields, is_dataclass
+from types import ModuleType
 from typing import Any, get_type_hints
 
 from robustops.config import tree
-from robustops.config.tree import REQUIRED, GrpoConfig, RunConfig, ServeConfig, SftConfig
+from robustops.config.required import REQUIRED
+from robustops.config.tree import GrpoConfig, RunConfig, ServeConfig, SftConfig
 
 INTRO = """# Configuration
 
 Every key that may be written in YAML or on a command line, generated from the dataclasses in
-`robustops/config/tree.py`. `python -m robustops.train --cfg job` prints what would run; a typo is answered with the
+`robustops/config/`. `python -m robustops.train --cfg job` prints what would run; a typo is answered with the
 nearest key. A value of `???` must be given: an option of the group or the command line gives it.
 """
 
@@ -75,8 +77,13 @@ def _own_doc(cls: type) -> str:
 
 
 def _comments() -> dict[tuple[str, str], str]:
-    """(class, field) -> the comment on the field's line."""
-    source = inspect.getsource(tree)
+    """(class, field) -> the comment on the field's line, of every class of the tree."""
+    modules = {inspect.getmodule(getattr(tree, name)) for name in tree.__all__}
+    return {key: note for module in modules if module is not None for key, note in _comments_in(module).items()}
+
+
+def _comments_in(module: ModuleType) -> dict[tuple[str, str], str]:
+    source = inspect.getsource(module)
     on_line = {
         token.start[0]: token.string.lstrip("# ")
         for token in tokenize.generate_tokens(io.StringIO(source).readline)
