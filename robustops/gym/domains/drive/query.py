@@ -8,9 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from robustops.gym.operations.kind import ToolFailure
-
-Lookup = Callable[[str], Any]
-Condition = Callable[[Lookup], bool]
+from robustops.gym.operations.logic_text import Condition, LogicText, Lookup, Tokens
 
 _TOKEN = re.compile(r"\s*(?:('(?:[^'\\]|\\.)*')|([(){}])|(<=|>=|!=|=|<|>)|([A-Za-z_][\w.]*|\d+))")
 _TIME = re.compile(r"^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(?:Z|\+00:?00)?)?$")
@@ -27,90 +25,43 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
 @lru_cache(maxsize=512)
 def read_query(text: str, terms: frozenset[str]) -> Condition:
     """`terms`: the names that may be asked about. Raises ToolFailure for what is not in the language."""
-    return _Reader(text, terms).read()
+    tokens = Tokens(text, _TOKEN, lambda _: ToolFailure(f"Invalid query: {text}"))
+    return LogicText(tokens, _Terms(tokens, terms).term).whole()
 
 
-class _Reader:
-    """Recursive descent: or, and, not, group, then one term."""
+class _Terms:
+    """`x = 1`, `x contains 'y'`, `'x' in y`, `x has {...}`. Only the names in `known` may be asked about."""
 
-    def __init__(self, text: str, terms: frozenset[str]) -> None:
-        self._text = text
-        self._terms = terms
-        self._tokens: list[str] = []
-        position = 0
-        while position < len(text.rstrip()):
-            match = _TOKEN.match(text, position)
-            if match is None:
-                raise self._fault()
-            self._tokens.append(match.group(match.lastindex or 0))
-            position = match.end()
+    def __init__(self, tokens: Tokens, known: frozenset[str]) -> None:
+        self._tokens = tokens
+        self._known = known
 
-    def read(self) -> Condition:
-        condition = self._or()
-        if self._tokens:
-            raise self._fault()
-        return condition
-
-    def _fault(self) -> ToolFailure:
-        return ToolFailure(f"Invalid query: {self._text}")
-
-    def _next(self, expected: str = "") -> str:
-        if not self._tokens or (expected and self._tokens[0] != expected):
-            raise self._fault()
-        return self._tokens.pop(0)
-
-    def _at(self, word: str) -> bool:
-        return bool(self._tokens) and self._tokens[0].lower() == word
-
-    def _or(self) -> Condition:
-        some = [self._and()]
-        while self._at("or"):
-            self._next()
-            some.append(self._and())
-        return some[0] if len(some) == 1 else lambda lookup: any(condition(lookup) for condition in some)
-
-    def _and(self) -> Condition:
-        every = [self._not()]
-        while self._at("and"):
-            self._next()
-            every.append(self._not())
-        return every[0] if len(every) == 1 else lambda lookup: all(condition(lookup) for condition in every)
-
-    def _not(self) -> Condition:
-        if self._at("not"):
-            self._next()
-            inner = self._not()
-            return lambda lookup: not inner(lookup)
-        if self._at("("):
-            self._next()
-            group = self._or()
-            self._next(")")
-            return group
-        return self._member() if self._tokens and self._tokens[0].startswith("'") else self._term()
+    def term(self) -> Condition:
+        return self._member() if self._tokens.next.startswith("'") else self._comparison()
 
     def _member(self) -> Condition:
         """`'x' in parents`."""
-        value, _ = _literal(self._next()), self._next("in")
+        value, _ = _literal(self._tokens.take()), self._tokens.take("in")
         name = self._name()
         return lambda lookup: value in (lookup(name) or ())
 
     def _name(self) -> str:
-        name = self._next()
-        if name not in self._terms:
-            raise self._fault()
+        name = self._tokens.take()
+        if name not in self._known:
+            raise self._tokens.refused(name)
         return name
 
-    def _term(self) -> Condition:
+    def _comparison(self) -> Condition:
         name = self._name()
-        operator = self._next()
+        operator = self._tokens.take()
         if operator == "has":
             return self._has(name)
-        value = _literal(self._next())
+        value = _literal(self._tokens.take())
         if operator == "contains":
             part = str(value).lower()
             return lambda lookup: part in str(lookup(name) or "").lower()
         if operator not in _OPERATORS:
-            raise self._fault()
+            raise self._tokens.refused(operator)
         test, wanted = _OPERATORS[operator], _comparable(value)
 
         def holds(lookup: Lookup) -> bool:
@@ -124,14 +75,14 @@ class _Reader:
     def _has(self, name: str) -> Condition:
         """`properties has { key='k' and value='v' }`."""
         found: dict[str, Any] = {}
-        self._next("{")
-        while not self._at("}"):
-            key = self._next()
-            self._next("=")
-            found[key] = _literal(self._next())
-            if self._at("and"):
-                self._next()
-        self._next("}")
+        self._tokens.take("{")
+        while not self._tokens.is_at("}"):
+            key = self._tokens.take()
+            self._tokens.take("=")
+            found[key] = _literal(self._tokens.take())
+            if self._tokens.is_at("and"):
+                self._tokens.take()
+        self._tokens.take("}")
         wanted, value = found.get("key"), found.get("value")
         return lambda lookup: wanted in (held := lookup(name) or {}) and (value is None or str(held[wanted]) == value)
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
-Lookup = Callable[[str], Any]
-Condition = Callable[[Lookup], bool]
+from robustops.gym.operations.logic_text import Condition, LogicText, Lookup, Tokens
+
 Style = Literal["whole", "flat", "first_function", "split"]
 
 _TOKEN = re.compile(r"\s*(?:('(?:[^']|'')*')|([(),:])|([^\s(),:']+(?::\d\d:[^\s(),']+)?))")
@@ -50,7 +50,7 @@ def read_filter(text: str, style: Style) -> Condition | None:
         same = [_call(name, path, part.replace("''", "'")) for name, path, part in calls if name == calls[0][0]]
         return lambda lookup: any(condition(lookup) for condition in same)
     try:
-        return _Reader(text, has_groups=style != "flat").read()
+        return _Terms(Tokens(text, _TOKEN, UnreadableFilterError), has_groups=style != "flat").logic.whole()
     except UnreadableFilterError:
         return None
 
@@ -77,70 +77,21 @@ def _bare(path: str) -> str:
     return rest if "." in head and rest else path
 
 
-class _Reader:
-    """Recursive descent: or, and, not, group, any(), function, comparison."""
+class _Terms:
+    """A comparison, a function, or `any()` with a condition of its own inside."""
 
-    def __init__(self, text: str, *, has_groups: bool) -> None:
-        self._tokens: list[str] = []
-        position = 0
-        while position < len(text.rstrip()):
-            match = _TOKEN.match(text, position)
-            if match is None:
-                raise UnreadableFilterError(text)
-            self._tokens.append(match.group(match.lastindex or 0))
-            position = match.end()
-        self._has_groups = has_groups
-
-    def read(self) -> Condition:
-        condition = self._or()
-        if self._tokens:
-            raise UnreadableFilterError(self._tokens[0])
-        return condition
-
-    def _next(self, expected: str = "") -> str:
-        if not self._tokens or (expected and self._tokens[0] != expected):
-            raise UnreadableFilterError(expected)
-        return self._tokens.pop(0)
-
-    def _at(self, word: str) -> bool:
-        return bool(self._tokens) and self._tokens[0].lower() == word
-
-    def _or(self) -> Condition:
-        some = [self._and()]
-        while self._at("or"):
-            self._next()
-            some.append(self._and())
-        return some[0] if len(some) == 1 else lambda lookup: any(condition(lookup) for condition in some)
-
-    def _and(self) -> Condition:
-        every = [self._not()]
-        while self._at("and"):
-            self._next()
-            every.append(self._not())
-        return every[0] if len(every) == 1 else lambda lookup: all(condition(lookup) for condition in every)
-
-    def _not(self) -> Condition:
-        if self._at("not"):
-            self._next()
-            inner = self._not()
-            return lambda lookup: not inner(lookup)
-        if self._at("("):
-            if not self._has_groups:
-                raise UnreadableFilterError("(")
-            self._next()
-            group = self._or()
-            self._next(")")
-            return group
-        return self._comparison()
+    def __init__(self, tokens: Tokens, *, has_groups: bool) -> None:
+        self._tokens = tokens
+        self.logic = LogicText(tokens, self._comparison, has_groups=has_groups)
 
     def _comparison(self) -> Condition:
-        path = self._next()
-        if self._at("("):
+        path = self._tokens.take()
+        if self._tokens.is_at("("):
             return self._any(path.removesuffix("/any")) if path.endswith("/any") else self._function(path)
-        operator = self._next()
+        operator = self._tokens.take()
         if operator not in _OPERATORS:
             raise UnreadableFilterError(operator)
-        test, value, path = _OPERATORS[operator], _value(self._next()), _bare(path)
+        test, value, path = _OPERATORS[operator], _value(self._tokens.take()), _bare(path)
 
         def holds(lookup: Lookup) -> bool:
             try:
@@ -153,20 +104,20 @@ class _Reader:
     def _function(self, name: str) -> Condition:
         if name not in _FUNCTIONS:
             raise UnreadableFilterError(name)
-        self._next("(")
-        path = self._next()
-        self._next(",")
-        part = _value(self._next())
-        self._next(")")
+        self._tokens.take("(")
+        path = self._tokens.take()
+        self._tokens.take(",")
+        part = _value(self._tokens.take())
+        self._tokens.take(")")
         return _call(name, path, str(part))
 
     def _any(self, path: str) -> Condition:
         """`participants_v2/any(p:p/id eq 'x')`: the condition holds for one item of the list."""
-        self._next("(")
-        variable = self._next()
-        self._next(":")
-        inner = self._or()
-        self._next(")")
+        self._tokens.take("(")
+        variable = self._tokens.take()
+        self._tokens.take(":")
+        inner = self.logic.alternatives()
+        self._tokens.take(")")
 
         def holds(lookup: Lookup) -> bool:
             return any(inner(_item_lookup(item, variable)) for item in lookup(path) or ())
