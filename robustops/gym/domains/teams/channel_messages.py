@@ -8,9 +8,7 @@ from typing import Any
 from robustops.gym.domains.teams.messages import (
     channel_message_item,
     content_columns,
-    edit,
-    mark_deleted,
-    react,
+    message_tools,
     sender,
 )
 from robustops.gym.domains.teams.places import known_channel
@@ -72,32 +70,8 @@ def _list(records: Records, arguments: Mapping[str, Any]) -> Any:
     return {"@odata.context": f"{CONTEXT}{_place(arguments)}", "@odata.count": len(items), "value": items}
 
 
-def _update(records: Records, arguments: Mapping[str, Any]) -> Any:
-    edit(records, TABLE, _known(records, arguments), arguments)
-
-
-def _soft_delete(records: Records, arguments: Mapping[str, Any]) -> Any:
-    mark_deleted(records, TABLE, _known(records, arguments), is_deleted=True)
-
-
-def _undo(records: Records, arguments: Mapping[str, Any]) -> Any:
-    mark_deleted(records, TABLE, _known(records, arguments), is_deleted=False)
-
-
-def _set_reaction(records: Records, arguments: Mapping[str, Any]) -> Any:
-    react(records, TABLE, _known(records, arguments), arguments["reactionType"], is_set=True)
-
-
-def _unset_reaction(records: Records, arguments: Mapping[str, Any]) -> Any:
-    react(records, TABLE, _known(records, arguments), arguments["reactionType"], is_set=False)
-
-
 KINDS = {
     "send_channel_message": writing(_send),
     "list_channel_messages": reading(_list),
-    "update_channel_message": writing(_update),
-    "soft_delete_channel_message": writing(_soft_delete),
-    "undo_soft_delete_channel_message": writing(_undo),
-    "set_channel_message_reaction": writing(_set_reaction),
-    "unset_channel_message_reaction": writing(_unset_reaction),
+    **message_tools("channel_message", TABLE, _known),
 }

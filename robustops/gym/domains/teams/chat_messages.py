@@ -8,10 +8,8 @@ from typing import Any
 from robustops.gym.domains.teams.messages import (
     chat_message_item,
     content_columns,
-    edit,
     epoch_ms,
-    mark_deleted,
-    react,
+    message_tools,
     sender,
 )
 from robustops.gym.domains.teams.odata import read_filter
@@ -77,32 +75,8 @@ def _list(records: Records, arguments: Mapping[str, Any]) -> Any:
     return reply
 
 
-def _update(records: Records, arguments: Mapping[str, Any]) -> Any:
-    edit(records, TABLE, _known(records, arguments), arguments)
-
-
-def _soft_delete(records: Records, arguments: Mapping[str, Any]) -> Any:
-    mark_deleted(records, TABLE, _known(records, arguments), is_deleted=True)
-
-
-def _undo(records: Records, arguments: Mapping[str, Any]) -> Any:
-    mark_deleted(records, TABLE, _known(records, arguments), is_deleted=False)
-
-
-def _set_reaction(records: Records, arguments: Mapping[str, Any]) -> Any:
-    react(records, TABLE, _known(records, arguments), arguments["reactionType"], is_set=True)
-
-
-def _unset_reaction(records: Records, arguments: Mapping[str, Any]) -> Any:
-    react(records, TABLE, _known(records, arguments), arguments["reactionType"], is_set=False)
-
-
 KINDS = {
     "send_chat_message": writing(_send),
     "list_chat_messages": reading(_list),
-    "update_chat_message": writing(_update),
-    "soft_delete_chat_message": writing(_soft_delete),
-    "undo_soft_delete_chat_message": writing(_undo),
-    "set_chat_message_reaction": writing(_set_reaction),
-    "unset_chat_message_reaction": writing(_unset_reaction),
+    **message_tools("chat_message", TABLE, _known),
 }

@@ -1,15 +1,16 @@
-"""Messages: their form in replies, and what chats and channels do with them alike."""
+"""Messages: their form in replies, and the tools that chats and channels have alike."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from robustops.gym.domains.teams.wire import decoded, zulu
-from robustops.gym.operations.kind import ToolFailure
-from robustops.gym.operations.records import Records, Row
+from robustops.gym.operations.kind import Kind, ToolFailure
+from robustops.gym.operations.records import Records, Row, writing
 
+Known = Callable[[Records, Mapping[str, Any]], Row]
 USER_KIND = "aadUser"
 # What an update may replace, and the columns of it.
 _REPLACED: Mapping[str, str] = {
@@ -96,7 +97,34 @@ def epoch_ms(now: str) -> str:
     return str(int(datetime.fromisoformat(now).replace(tzinfo=UTC).timestamp() * 1000))
 
 
-def edit(records: Records, table: str, message: Row, arguments: Mapping[str, Any]) -> None:
+def message_tools(noun: str, table: str, known: Known) -> dict[str, Kind]:
+    """By name, the tools that change a message; `known` finds the one that arguments name, or raises ToolFailure."""
+
+    def update(records: Records, arguments: Mapping[str, Any]) -> None:
+        _edit(records, table, known(records, arguments), arguments)
+
+    def soft_delete(records: Records, arguments: Mapping[str, Any]) -> None:
+        _mark_deleted(records, table, known(records, arguments), is_deleted=True)
+
+    def undo(records: Records, arguments: Mapping[str, Any]) -> None:
+        _mark_deleted(records, table, known(records, arguments), is_deleted=False)
+
+    def set_reaction(records: Records, arguments: Mapping[str, Any]) -> None:
+        _react(records, table, known(records, arguments), arguments["reactionType"], is_set=True)
+
+    def unset_reaction(records: Records, arguments: Mapping[str, Any]) -> None:
+        _react(records, table, known(records, arguments), arguments["reactionType"], is_set=False)
+
+    return {
+        f"update_{noun}": writing(update),
+        f"soft_delete_{noun}": writing(soft_delete),
+        f"undo_soft_delete_{noun}": writing(undo),
+        f"set_{noun}_reaction": writing(set_reaction),
+        f"unset_{noun}_reaction": writing(unset_reaction),
+    }
+
+
+def _edit(records: Records, table: str, message: Row, arguments: Mapping[str, Any]) -> None:
     """Replace what was sent. Raises ToolFailure for another one's message and for what a user may not set."""
     if arguments.get("policyViolation") is not None:
         raise ToolFailure("The policyViolation property can only be updated with application permissions")
@@ -114,12 +142,12 @@ def edit(records: Records, table: str, message: Row, arguments: Mapping[str, Any
     records.change(table, _key(message), {**values, **times})
 
 
-def mark_deleted(records: Records, table: str, message: Row, *, is_deleted: bool) -> None:
+def _mark_deleted(records: Records, table: str, message: Row, *, is_deleted: bool) -> None:
     times = {"deleted_datetime": records.now if is_deleted else None, "last_modified_datetime": records.now}
     records.change(table, _key(message), times)
 
 
-def react(records: Records, table: str, message: Row, reaction: str, *, is_set: bool) -> None:
+def _react(records: Records, table: str, message: Row, reaction: str, *, is_set: bool) -> None:
     """Add or remove the caller's reaction; a second one of the same kind replaces the first."""
     me = {"id": records.caller["user_id"], "displayName": records.caller["display_name"], "userIdentityType": USER_KIND}
     kept = [
