@@ -10,7 +10,7 @@ import asyncio
 import itertools
 import math
 import sqlite3
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -188,8 +188,3 @@ def from_wire(value: Mapping[str, Any]) -> DatabaseDump:
         for table in value["tables"]
     )
     return DatabaseDump(tables=tables, sequences=dict(value["sequences"]))
-
-
-def digest_of(servers: Sequence[tuple[str, DatabaseDump]]) -> str:
-    """One hash over several servers' databases."""
-    return combined_digest({name: dumped.digest for name, dumped in servers})

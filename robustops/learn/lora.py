@@ -56,10 +56,6 @@ def attach(model: PreTrainedModel, settings: LoraSettings) -> int:
     return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
 
 
-def has_adapters(model: PreTrainedModel) -> bool:
-    return any(isinstance(module, LoraLayer) for module in model.modules())
-
-
 def merged_weights(model: PreTrainedModel) -> dict[str, Tensor]:
     """Every weight once, under its checkpoint name, with the adapters added in: what an engine or an export takes.
 

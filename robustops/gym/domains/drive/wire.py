@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from robustops.gym.operations.kind import ToolFailure
-from robustops.gym.operations.records import Records, Row
+from robustops.gym.operations.records import Records
 
 FOLDER = "application/vnd.google-apps.folder"
 SHORTCUT = "application/vnd.google-apps.shortcut"
@@ -91,11 +91,3 @@ def listing(kind: str, name: str, items: Sequence[Any], following: str | None) -
     if following is not None:
         reply["nextPageToken"] = following
     return {**reply, name: list(items)}
-
-
-def one_of(records: Records, table: str, noun: str, where: dict[str, Any]) -> Row:
-    """Raises ToolFailure for a row that is not there."""
-    row = records.first(table, where)
-    if row is None:
-        raise ToolFailure(f"{noun} not found: {where['id']}")
-    return row
