@@ -45,9 +45,7 @@ class Engine:
         self._context = context
         self._caller: dict[str, Any] = {}
         self._caller_version = -1
-        self.refusal: Exception | None = (
-            None  # why the last call was refused, for servers that tell it beside the reply
-        )
+        self.refusal: Exception | None = None  # of the last call, for servers that tell it beside the reply
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Raises KeyError for a tool that the server does not have; every other mistake is an error result."""

@@ -14,6 +14,7 @@ from robustops.core.episode import ToolResult
 from robustops.faults.mechanism import Attempt, Draw, Need
 from robustops.faults.probe import probe
 from robustops.faults.shapes import list_reply, parsed
+from robustops.gym.hashing import quoted
 from robustops.gym.session import Session
 
 MAX_VALUES = 200  # of the column that names the object
@@ -81,8 +82,8 @@ async def _names_of_others(
 
 async def _others(table: str, column: str, asked: str, attempt: Attempt, session: Session) -> list[Any]:
     """Other values of a column that holds the asked one; empty where it does not."""
-    place = f"{_quoted(table)}.{_quoted(column)}"
-    sql = f"SELECT DISTINCT {place} AS name FROM {_quoted(table)} WHERE {place} IS NOT NULL ORDER BY 1"
+    place = f"{quoted(table)}.{quoted(column)}"
+    sql = f"SELECT DISTINCT {place} AS name FROM {quoted(table)} WHERE {place} IS NOT NULL ORDER BY 1"
     values = [row["name"] for row in await _rows(sql, MAX_VALUES, attempt.tool.gym, session)]
     others = [value for value in values if str(value).casefold() != asked.casefold()]
     return others if len(others) < len(values) else []
@@ -111,7 +112,3 @@ def _is_name(value: Any) -> bool:
 
 def _snake(word: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", word).lower()
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
