@@ -89,6 +89,12 @@ async def test_a_browser_page_of_another_origin_is_refused(origin, status):
         assert (await client.get("/health", headers={"Origin": origin})).status == status
 
 
+async def test_a_page_whose_name_was_made_to_point_here_is_refused():
+    async with csm() as client:
+        named = {"Origin": "http://evil.example", "Host": "evil.example"}
+        assert (await client.get("/health", headers=named)).status == 403
+
+
 async def test_a_snapshot_over_http_brings_the_clock_back(task):
     async with served() as (gym, _), gym.open(task) as session:
         start = await session.snapshot()
