@@ -11,8 +11,14 @@ from robustops.gym.tool_snapshots import Advertised, read_tool_snapshots
 
 
 def own_temporary_folder() -> Path:
-    """Where this user's processes leave word for one another on this machine."""
-    return Path(tempfile.gettempdir()) / f"robustops-{os.getuid()}"
+    """Where this user's processes leave word for one another on this machine.
+
+    Raises ConfigError where somebody else was there first: on a shared machine anyone may make that name.
+    """
+    folder = Path(tempfile.gettempdir()) / f"robustops-{os.getuid()}"
+    if folder.is_symlink() or (folder.exists() and folder.stat().st_uid != os.getuid()):
+        raise ConfigError(f"{folder}: is a link or of another user; set TMPDIR to a folder of your own")
+    return folder
 
 
 def secret_of(variable: str, key: str) -> str | None:

@@ -1,8 +1,11 @@
 """Which gym a configuration stands for, and what it takes from the machine around it."""
 
+import os
+import tempfile
+
 import pytest
 
-from robustops.compose.environment import secret_of
+from robustops.compose.environment import own_temporary_folder, secret_of
 from robustops.compose.scene import build_gym
 from robustops.config.check import check_serving, check_values
 from robustops.config.tree import GymConfig, RunConfig, ServeConfig, ServedGymConfig, SftConfig
@@ -30,6 +33,15 @@ def test_a_token_comes_from_the_variable_that_is_named(monkeypatch):
     monkeypatch.delenv("SOME_TOKEN")
     with pytest.raises(ConfigError, match=r"gym\.token_env=SOME_TOKEN: this environment variable is not set"):
         build_gym(RunConfig(gym=GymConfig(kind="http", token_env="SOME_TOKEN")))
+
+
+def test_a_temporary_folder_that_somebody_else_may_have_made_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = own_temporary_folder()
+    assert folder == tmp_path / f"robustops-{os.getuid()}"
+    folder.symlink_to(tmp_path)
+    with pytest.raises(ConfigError, match="is a link or of another user; set TMPDIR"):
+        own_temporary_folder()
 
 
 @pytest.mark.parametrize(
