@@ -99,7 +99,7 @@ class CheckGraph:
         return self._above(index)
 
     def gated(self, passed: tuple[bool, ...]) -> int:
-        """N_dep: how many checks pass together with all of their ancestors (algorithms.md, section 1)."""
+        """N_dep: how many checks pass together with all of their ancestors (docs/algorithms.md)."""
         return sum(ok and all(passed[above] for above in self.ancestors(index)) for index, ok in enumerate(passed))
 
 

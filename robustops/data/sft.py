@@ -101,7 +101,7 @@ class SftSample:
     def weights(self) -> tuple[float, ...]:
         """Loss weight per token, 1 / (D_i * supervised tokens of its decision); they add up to 1.
 
-        Source: algorithms.md, section 7.
+        Source: docs/algorithms.md.
         """
         weights = [0.0] * len(self.token_ids)
         for decision in self.decisions():

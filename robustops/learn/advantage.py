@@ -1,7 +1,7 @@
 """Group and batch normalisation: exact scores in, one advantage per trajectory out. Knows no tokens and no lengths.
 
 Shapes: G groups, N trajectories (all groups, one after the other), K components (S, P, Q; or R alone).
-Source: algorithms.md, section 2. Aggregate: Z_batch[Z_group(R)]; component: Z_batch[sum of w_k Z_group(k)], the order
+Source: docs/algorithms.md. Aggregate: Z_batch[Z_group(R)]; component: Z_batch[sum of w_k Z_group(k)], the order
 of GDPO. Everything is fp64, in numpy, which is quicker than torch on so few numbers; whether a group is constant is
 decided on exact integer pairs, never on a float's spread.
 """

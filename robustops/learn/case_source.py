@@ -1,6 +1,6 @@
 """Where one flow's cases come from: a seeded pass over the data and the delayed-return queue. Knows no scores.
 
-Source: algorithms.md, section 4. A case leaves the pass when it is drawn and comes back in the next pass, or earlier
+Source: docs/algorithms.md. A case leaves the pass when it is drawn and comes back in the next pass, or earlier
 through the queue; while it waits there, no pass may draw it.
 """
 

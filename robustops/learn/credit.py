@@ -1,7 +1,7 @@
 """Token-local credit: one trajectory's advantage and its evidence in, one advantage per trained token out.
 
 Shapes: T the trained tokens of one trajectory: the sampled ids of its generated turns, one turn after the other.
-Source: algorithms.md, section 3; contracts.md, "Spans". Runs after whitening and is never whitened again.
+Source: docs/algorithms.md. Runs after whitening and is never whitened again.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Per-flow token counts of one optimiser step in, the weight of every token out. Fixed before backward.
 
-Source: algorithms.md, section 5. N_f counts the trainable tokens of flow f (sampled, not inherited, not observed, not
+Source: docs/algorithms.md. N_f counts the trainable tokens of flow f (sampled, not inherited, not observed, not
 padding) over all micro-batches and ranks of the step; zero-advantage tokens count.
 """
 

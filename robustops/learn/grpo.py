@@ -1,7 +1,7 @@
 """One GRPO update: a batch of trajectories in, changed weights and metrics out. Knows no rollout and no file.
 
 Lightning's automatic optimisation would divide by the number of micro-batches; here the denominators are fixed per
-optimiser step (algorithms.md, section 5), so the module optimises by hand. Every rank holds the whole batch and takes
+optimiser step (docs/algorithms.md), so the module optimises by hand. Every rank holds the whole batch and takes
 its share of the groups. Shapes: N rows, T tokens.
 """
 

@@ -1,7 +1,7 @@
 """The policy loss: per-token logprobs, advantages and token weights in, a scalar and metric sums out. Knows no model.
 
 Shapes: T tokens of one micro-batch, in any layout flattened to one dimension.
-Source: algorithms.md, section 5:
+Source: docs/algorithms.md:
 
     l = -min(r A', clip(r, 1 - 0.2, 1 + 0.28) A') * w + 0.001 * k3,     L = sum over tokens of weight[flow] * l
 

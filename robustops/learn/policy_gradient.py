@@ -1,7 +1,7 @@
 """The gradient of one optimiser step: trajectories of this rank in, gradients on the model and metric sums out.
 
 However many micro-batches and ranks there are, the gradient is that of the whole step: the denominators are counted
-over all of them first (algorithms.md, section 5). Knows no optimiser. Shapes: N rows, T tokens, K trained tokens.
+over all of them first (docs/algorithms.md). Knows no optimiser. Shapes: N rows, T tokens, K trained tokens.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Dynamic sampling and delayed return: cases in, slots to play out; scores of played groups in, a batch out.
 
-Source: algorithms.md, section 4. One step: `plan` -> play -> `accept` or `reject` each slot -> `refill` each rejected
+Source: docs/algorithms.md. One step: `plan` -> play -> `accept` or `reject` each slot -> `refill` each rejected
 one -> play -> ... -> `finish`. Every dispatched group is waited for, so a short episode gains nothing over a long one.
 Knows no gym, no model and no tokens; keeps no generator, since a pass's order follows from its number.
 """

@@ -1,7 +1,7 @@
 """Masked supervised fine-tuning: weighted demonstrations in, a trained model out. Knows no episode and no gym.
 
 One Lightning batch is one optimiser step. Lightning would divide by the number of micro-batches; the denominator here
-is the number of trajectories really in the step, so optimisation is manual (algorithms.md, section 7).
+is the number of trajectories really in the step, so optimisation is manual (docs/algorithms.md).
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ POOL_BATCHES = 16  # sorted by length within a random pool of this many batches,
 def epoch_batches(lengths: Sequence[int], batch_size: int, *, seed: int, epoch: int) -> list[list[int]]:
     """Every index once; batches of `batch_size`, one of them smaller where it does not divide.
 
-    Source: algorithms.md, section 7: the last, smaller batch is kept.
+    Source: docs/algorithms.md: the last, smaller batch is kept.
     """
     if batch_size < 1:
         raise ValueError(f"batch_size must be at least 1, got {batch_size}")

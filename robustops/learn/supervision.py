@@ -1,6 +1,6 @@
 """The supervised loss: logprobs and token weights in, one micro-batch's summand of the step's loss out.
 
-Shapes: T tokens. Source: algorithms.md, section 7. A trajectory's weights (`data.sft`) add up to 1; the sum over
+Shapes: T tokens. Source: docs/algorithms.md. A trajectory's weights (`data.sft`) add up to 1; the sum over
 trajectories is divided by their number in the optimiser step.
 """
 

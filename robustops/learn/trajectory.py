@@ -2,7 +2,7 @@
 
 Shapes: T all tokens of the sequence. Entry t belongs to token t, whose logits stand at position t - 1.
 The mask is 1 on the sampled ids of generated turns alone: prompt, inherited prefix, observations and the rest of an
-end-of-turn that was appended and not sampled carry no loss (algorithms.md, section 6).
+end-of-turn that was appended and not sampled carry no loss (docs/algorithms.md).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rewards of one episode: recorded turns and verdicts in, exact S, P, Q and the evidence behind Q out.
 
 Pure functions over `Episode`. Knows no gym, no model, no hidden label: a bad call is one that the record itself
-confirms. Rules and exemptions: algorithms.md, sections 1 and 3; they are tabled in docs/algorithms.md.
+confirms. Rules and exemptions are tabled in docs/algorithms.md.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ class Score:
         return Fraction(self.success), self.progress, self.quality
 
     def reward(self, weights: RewardWeights) -> Fraction:
-        """R = w_S S + w_P P + w_Q Q (algorithms.md, section 1), exact."""
+        """R = w_S S + w_P P + w_Q Q (docs/algorithms.md), exact."""
         return sum((w * x for w, x in zip(weights.exact, self.raw, strict=True)), Fraction(0))
 
 
 def score(episode: Episode, *, progress: ProgressKind = "gated") -> Score | None:
     """S, P, Q of an episode, or None where it is unscorable: no check, a skipped check, or infrastructure failed.
 
-    Source: algorithms.md, section 1. Raises ValueError if boundary and end verdicts are about different checks.
+    Source: docs/algorithms.md. Raises ValueError if boundary and end verdicts are about different checks.
     """
     start, end = episode.boundary, episode.end
     if episode.stop_reason == "infrastructure" or start is None or end is None:
@@ -108,7 +108,7 @@ def _progress(start: Verdict, end: Verdict, kind: ProgressKind) -> Fraction:
 def evidence(episode: Episode) -> Evidence:
     """Confirmed bad calls and repeated reads among the generated turns; the inherited prefix is seen, never marked.
 
-    Source: algorithms.md, section 3. Also defined for unscorable episodes.
+    Source: docs/algorithms.md. Also defined for unscorable episodes.
     """
     attempts = [index for index, turn in enumerate(episode.turns) if turn.generated and _is_attempt(episode, index)]
     duplicates = _duplicate_writes(episode.turns)

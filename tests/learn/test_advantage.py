@@ -1,4 +1,4 @@
-"""Normalisation against the worked oracle of algorithms.md, section 2, and against loops in plain Python."""
+"""Normalisation by the formulas of docs/algorithms.md: numbers worked out by hand, and loops in plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dynamic sampling and delayed return: each rule of algorithms.md, section 4, by a small example."""
+"""Dynamic sampling and delayed return: each rule of docs/algorithms.md, by a small example."""
 
 from __future__ import annotations
 

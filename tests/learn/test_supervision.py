@@ -1,4 +1,4 @@
-"""The supervised loss and its denominator: algorithms.md, section 7."""
+"""The supervised loss and its denominator: docs/algorithms.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""S, P, Q and the evidence behind Q, against the rules and figures of algorithms.md, sections 1 and 3."""
+"""S, P, Q and the evidence behind Q, against the rules and figures of docs/algorithms.md."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def checked(task_id: str, num_checks: int, edges: Sequence[Edge]) -> FoundGraph:
 
 
 def gives_full_credit_only_to_all(graph: CheckGraph) -> bool:
-    """Full graph credit exactly when all checks pass (algorithms.md, section 1).
+    """Full graph credit exactly when all checks pass (docs/algorithms.md).
 
     Credit never grows when a check stops passing, so the sets that lack one check stand for all others.
     """
