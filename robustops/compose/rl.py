@@ -16,7 +16,7 @@ from robustops.compose.episode_table import episode_table
 from robustops.compose.progress import progress
 from robustops.compose.scene import Scene, about, build_scene, build_training_scheduler, identity_of, weights_of
 from robustops.compose.sft import EXPORT
-from robustops.compose.trainer import COMPUTE, build_devices, build_logger
+from robustops.compose.trainer import COMPUTE, build_devices, build_logger, lora_of
 from robustops.compose.training_engine import build_training_engine
 from robustops.config import GrpoConfig, RunConfig
 from robustops.config.preflight import model_folder
@@ -30,7 +30,7 @@ from robustops.learn.collection import Record
 from robustops.learn.credit import CallTags, QualityCredit
 from robustops.learn.export import export_model
 from robustops.learn.grpo import GrpoModule, GrpoSettings
-from robustops.learn.lora import LoraSettings, attach, merged_weights
+from robustops.learn.lora import attach, merged_weights
 from robustops.learn.loss import PolicyLoss
 from robustops.learn.model import Attention, load_model
 from robustops.learn.rl_run import run_grpo
@@ -123,12 +123,8 @@ def build_module(config: RunConfig, algorithm: GrpoConfig, source: Path) -> Grpo
     )
     reference = load_model(source, attn=attn) if algorithm.kl_coef else None
     model = load_model(source, attn=attn, checkpoint_activations=algorithm.activation_checkpointing)
-    lora = config.model.lora
-    if lora.rank:
-        attach(
-            model,
-            LoraSettings(rank=lora.rank, alpha=lora.alpha, dropout=lora.dropout, targets=tuple(lora.targets)),
-        )
+    if (lora := lora_of(config)) is not None:
+        attach(model, lora)
     return GrpoModule(model, reference, settings)
 
 
@@ -142,10 +138,7 @@ def build_callback(
     *,
     show: Show | None = None,
 ) -> RolloutCallback:
-    config, weights = scene.config, weights_of(scene.config)
-    norm = cast(NormKind, config.reward_norm.kind)
-    progress_kind = cast(ProgressKind, config.reward.progress)
-    task_ids = curriculum_of(config, list(scene.tasks))
+    config = scene.config
     scheduler = build_training_scheduler(config)
     collector = GroupCollector(
         scene.setup(cast(Policy, engine), temperature=algorithm.temperature),
@@ -155,6 +148,24 @@ def build_callback(
         concurrency=max(1, config.engine.concurrency // algorithm.group_size),
         max_failures=config.gym.max_consecutive_failures,
     )
+    return RolloutCallback(
+        policy=engine,
+        sampler=build_sampler(config, algorithm, curriculum_of(config, list(scene.tasks))),
+        collector=collector,
+        rules=credit_rules(config, algorithm),
+        tags=CallTags(open_id=scene.codec.call_open_id, close_id=scene.codec.call_close_id),
+        probe=build_probe(scene),
+        folder=folder / "checkpoints",
+        settings=RlSettings(steps=algorithm.steps),
+        scheduler=scheduler,
+        record=record,
+        report=report,
+        show=show,
+        on_batch=AdvantageLog(folder, scene.codec.decode).add,
+    )
+
+
+def build_sampler(config: RunConfig, algorithm: GrpoConfig, task_ids: Sequence[str]) -> Sampler:
     settings = SamplerSettings(
         clean_groups=algorithm.clean_groups,
         fault_groups=algorithm.fault_groups,
@@ -166,27 +177,18 @@ def build_callback(
         on_underfill=cast(Underfill, algorithm.on_underfill),
         seed=config.seed,
     )
-    return RolloutCallback(
-        policy=engine,
-        sampler=Sampler({"clean": task_ids, "fault": task_ids}, settings, weights=weights, norm=norm),
-        collector=collector,
-        rules=CreditRules(
-            weights=weights,
-            progress=progress_kind,
-            norm=norm,
-            quality_credit=cast(QualityCredit, config.reward_norm.quality_credit),
-            local_credit=algorithm.local_credit,
-            length_weight=config.reward.length_weight,
-        ),
-        tags=CallTags(open_id=scene.codec.call_open_id, close_id=scene.codec.call_close_id),
-        probe=build_probe(scene),
-        folder=folder / "checkpoints",
-        settings=RlSettings(steps=algorithm.steps),
-        scheduler=scheduler,
-        record=record,
-        report=report,
-        show=show,
-        on_batch=AdvantageLog(folder, scene.codec.decode).add,
+    norm = cast(NormKind, config.reward_norm.kind)
+    return Sampler({"clean": task_ids, "fault": task_ids}, settings, weights=weights_of(config), norm=norm)
+
+
+def credit_rules(config: RunConfig, algorithm: GrpoConfig) -> CreditRules:
+    return CreditRules(
+        weights=weights_of(config),
+        progress=cast(ProgressKind, config.reward.progress),
+        norm=cast(NormKind, config.reward_norm.kind),
+        quality_credit=cast(QualityCredit, config.reward_norm.quality_credit),
+        local_credit=algorithm.local_credit,
+        length_weight=config.reward.length_weight,
     )
 
 

@@ -11,11 +11,11 @@ from typing import cast
 import torch
 from transformers import PreTrainedModel
 
-from robustops.compose.collect import SAMPLES
+from robustops.compose.demonstrations import SAMPLES
 from robustops.compose.progress import progress
 from robustops.compose.scene import build_codec, provenance
 from robustops.compose.tasks import open_task_set
-from robustops.compose.trainer import COMPUTE, build_devices, build_logger
+from robustops.compose.trainer import COMPUTE, build_devices, build_logger, lora_of
 from robustops.config import RunConfig, SftConfig
 from robustops.config.preflight import model_folder
 from robustops.core.errors import ConfigError, SplitError, TableError
@@ -24,7 +24,7 @@ from robustops.data.sft import SftSample, load_samples
 from robustops.learn.checkpoint import load_latest
 from robustops.learn.export import export_model
 from robustops.learn.fit import fit
-from robustops.learn.lora import LoraSettings, attach
+from robustops.learn.lora import attach
 from robustops.learn.model import Attention, load_model
 from robustops.learn.sft import SftModule, SftSettings, WeightedTokens
 from robustops.learn.shared_prefix import share_prefixes
@@ -83,10 +83,8 @@ def load_trained(config: RunConfig, algorithm: SftConfig, source: Path) -> PreTr
             f"algorithm.packing: this model's attention ({config.model.attn}) cannot keep packed demonstrations apart; "
             "use model.attn=sdpa on a model with full attention, or algorithm.packing=false"
         )
-    lora = config.model.lora
-    if lora.rank:
-        settings = LoraSettings(rank=lora.rank, alpha=lora.alpha, dropout=lora.dropout, targets=tuple(lora.targets))
-        print(f"adapters: {attach(model, settings):,} parameters train", flush=True)
+    if (lora := lora_of(config)) is not None:
+        print(f"adapters: {attach(model, lora):,} parameters train", flush=True)
     return model
 
 

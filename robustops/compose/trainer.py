@@ -1,19 +1,20 @@
-"""From `hardware` and `logger` to what a Lightning run takes."""
+"""From `hardware`, `logger` and `model.lora` to what a training run takes."""
 
 from __future__ import annotations
 
-import importlib
 import secrets
 from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, cast
 
 import torch
+import wandb
 from lightning.pytorch.loggers import Logger, TensorBoardLogger, WandbLogger
 
 from robustops.config import RunConfig
 from robustops.core.tables import write_atomically
 from robustops.learn.fit import Devices
+from robustops.learn.lora import LoraSettings
 from robustops.learn.metrics_table import MetricsTable
 
 COMPUTE = {"fp32": torch.float32, "bf16": torch.bfloat16}
@@ -23,6 +24,14 @@ def build_devices(config: RunConfig) -> Devices:
     hardware = config.hardware
     strategy = cast(Literal["auto", "ddp", "fsdp"], hardware.strategy)
     return Devices(gpus=hardware.gpus, processes=hardware.processes, strategy=strategy)
+
+
+def lora_of(config: RunConfig) -> LoraSettings | None:
+    """None where all parameters are trained."""
+    lora = config.model.lora
+    if not lora.rank:
+        return None
+    return LoraSettings(rank=lora.rank, alpha=lora.alpha, dropout=lora.dropout, targets=tuple(lora.targets))
 
 
 def build_logger(config: RunConfig, folder: Path) -> Logger:
@@ -53,4 +62,4 @@ def wandb_id(folder: Path) -> str:
 def finish_logger(config: RunConfig) -> None:
     """Close what a job has open, so that the next job of a multirun has a run of its own."""
     if config.logger.kind == "wandb":
-        importlib.import_module("wandb").finish()
+        wandb.finish()
