@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from robustops.agent.api import ApiPolicy
 from robustops.agent.policy import Policy
-from robustops.compose.demonstrations import SAMPLES, export_formats, write_samples
+from robustops.compose.demonstrations import export_formats, write_samples
 from robustops.compose.policy import build_policy
 from robustops.compose.progress import progress
 from robustops.compose.scene import Scene, about, build_completion, build_scene, build_training_scheduler, identity_of
+from robustops.compose.spending import Spending
 from robustops.config import RunConfig
 from robustops.core.errors import ConfigError, SplitError
-from robustops.core.tables import EpisodeRow, read_json, write_json
+from robustops.core.tables import EpisodeRow
 from robustops.core.task import Task
 from robustops.data.collect import Collection, Counts
 from robustops.data.guidance import EXECUTION, RECOVERY, SEPARATOR, Guided
 from robustops.data.splits import share_by_id
 from robustops.faults.scheduler import Scheduler
 from robustops.llm.http import HttpCompletion
-from robustops.llm.spend import Spend
-
-SPEND = "spend.json"
-__all__ = ["SAMPLES", "run"]
 
 
 def run(config: RunConfig, folder: Path) -> None:
@@ -83,7 +80,7 @@ async def play(scene: Scene, scheduler: Scheduler, folder: Path) -> list[Episode
     config, teacher = scene.config, build_teacher(scene)
     is_scripted = teacher.completion is None
     model = "scripted" if is_scripted else config.model.api.model or config.model.name
-    spending = Spending(folder / SPEND)
+    spending = Spending(folder)
     with progress("demonstrations") as report:
 
         def show(counts: Counts) -> None:
@@ -113,21 +110,6 @@ async def play(scene: Scene, scheduler: Scheduler, folder: Path) -> list[Episode
                 spending.note(teacher.completion.spend)
             await teacher.clean.close()
             await scene.close()
-
-
-class Spending:
-    """What a collection has cost over all its processes, in a file beside the episodes."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._earlier = Spend(**read_json(path)) if path.is_file() else Spend()
-
-    def note(self, spend: Spend) -> str:
-        """Keep the sum, and say it."""
-        total = self._earlier.plus(spend)
-        write_json(self._path, asdict(total))
-        tokens = (total.prompt_tokens + total.completion_tokens) / 1e6
-        return f"{total.num_replies} replies, {tokens:.2f} M tokens, ${total.cost_usd:.2f}"
 
 
 def played(rows: Sequence[EpisodeRow], folder: Path) -> str:

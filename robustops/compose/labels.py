@@ -8,28 +8,28 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from robustops.compose.policy import build_policy
 from robustops.compose.progress import progress
 from robustops.compose.scene import Scene, build_completion, build_scene
+from robustops.compose.spending import Spending
 from robustops.config import RunConfig
 from robustops.core.errors import PolicyError, TableError
-from robustops.core.tables import append_line, read_json, read_lines, write_json
+from robustops.core.tables import append_line, read_lines
 from robustops.core.task import Part, Task
 from robustops.faults.labels import Candidate, label_row, set_name, write_labels
 from robustops.faults.selector.evidence import TaskEvidence
 from robustops.faults.selector.llm import LlmSelector
 from robustops.faults.selector.rules import select_by_rules
 from robustops.llm.http import HttpCompletion
-from robustops.llm.spend import Spend
 from robustops.rollout.concurrency import run_bounded
 from robustops.rollout.observe import observe
 from robustops.rollout.run_folder import cut_unfinished_line
 
-LABELS, PARTIAL, SPEND = "labels.jsonl", "labels.partial.jsonl", "spend.json"
+LABELS, PARTIAL = "labels.jsonl", "labels.partial.jsonl"
 PARTS: tuple[Part, ...] = ("train", "val", "test")
 Select = Callable[[TaskEvidence], Awaitable[tuple[Candidate, ...]]]
 
@@ -44,7 +44,7 @@ def make_labels(config: RunConfig, folder: Path) -> None:
     completion = build_completion(config) if config.labels.kind == "llm" else None
     problems = asyncio.run(label_all(scene, tasks, journal, completion))
     if completion is not None:
-        print(_account(folder, completion.spend), flush=True)
+        print(f"asked: {Spending(folder).note(completion.spend)}", flush=True)
     if problems:
         raise PolicyError(
             f"{len(problems)} of {len(tasks)} tasks have no labels, the first: {problems[0]}; "
@@ -108,17 +108,6 @@ def _selector(config: RunConfig, completion: HttpCompletion | None) -> Select:
 
 def _note(completion: HttpCompletion | None) -> str:
     return f"US$ {completion.spend.cost_usd:.2f}" if completion is not None else ""
-
-
-def _account(folder: Path, spend: Spend) -> str:
-    """Add this process's spend to that of earlier ones on disk, and say the total."""
-    earlier = read_json(folder / SPEND) if (folder / SPEND).is_file() else {}
-    total = {name: value + earlier.get(name, 0) for name, value in asdict(spend).items()}
-    write_json(folder / SPEND, total)
-    return (
-        f"asked {total['num_replies']} times ({total['num_retries']} retries): {total['prompt_tokens']} prompt and "
-        f"{total['completion_tokens']} completion tokens, US$ {total['cost_usd']:.2f}"
-    )
 
 
 def _summary(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -13,9 +13,10 @@ from omegaconf import OmegaConf
 from transformers import AutoTokenizer
 
 from robustops import cli
-from robustops.compose.collect import SPEND, run
+from robustops.compose.collect import run
 from robustops.compose.demonstrations import EXPORT, SAMPLES, read_conversations
 from robustops.compose.scene import build_scene
+from robustops.compose.spending import SPEND
 from robustops.config import RunConfig, register, typed
 from robustops.core.errors import ConfigError, TableError
 from robustops.core.tables import read_json
