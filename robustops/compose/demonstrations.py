@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
 from robustops.agent.views import ToolView, template_tools
+from robustops.compose.catalogue import catalogues, merged
 from robustops.compose.scene import Scene, build_completion, build_scene
 from robustops.config import RunConfig
 from robustops.core.errors import TableError
 from robustops.core.tables import read_json, read_lines
-from robustops.core.task import Task, ToolSchema
 from robustops.data.conversation import Conversation, conversation_of
 from robustops.data.formats import FORMATS
 from robustops.data.review import review, with_reviews
 from robustops.data.sft import save_samples
 from robustops.data.supervision import Demonstration, SftExport, export
-from robustops.data.tasks import DOMAIN_OF_SERVER
+from robustops.data.tasks import domains_of
 from robustops.rollout.play import selected_tools
 from robustops.rollout.run_folder import RUN, TRAJECTORIES
 from robustops.rollout.trajectory import load_episode
@@ -108,13 +108,14 @@ def read_conversations(scene: Scene, folder: Path) -> list[Conversation]:
     """The demonstrations that succeeded, as chats in the student's own view."""
     demonstrations = read_demonstrations(scene, folder)
     episodes = {demonstration.source: demonstration.episode for demonstration in demonstrations}
-    catalogues = asyncio.run(_catalogues(scene, {name for task in scene.tasks.values() for name in domains_of(task)}))
+    domains = {name for task in scene.tasks.values() for name in domains_of(task)}
+    offered = asyncio.run(catalogues(scene.gym, domains))
     view, model = cast(ToolView, scene.config.model.tool_schema), _teacher(folder)
     found = []
     for sample in supervised(scene, demonstrations, folder).samples:
         episode = episodes[sample.source]
         task = scene.tasks[episode.case.task_id]
-        tools = selected_tools(task, merged(catalogues[name] for name in domains_of(task)))
+        tools = selected_tools(task, merged(domains_of(task), offered))
         opening = scene.codec.start(task, tools)
         if episode.turns[0].context_ids != opening.token_ids:
             raise TableError(
@@ -124,23 +125,3 @@ def read_conversations(scene: Scene, folder: Path) -> list[Conversation]:
         definitions = template_tools(tools, view) or ()
         found.append(conversation_of(sample, episode, opening.messages, definitions, scene.codec, model=model))
     return found
-
-
-def domains_of(task: Task) -> list[str]:
-    """One for each of its servers, in their order; a hybrid task has several."""
-    return [DOMAIN_OF_SERVER.get(server.name, task.domain) for server in task.servers]
-
-
-def merged(catalogues: Iterable[Sequence[ToolSchema]]) -> list[ToolSchema]:
-    """A name that two servers share is the first one's."""
-    found: dict[str, ToolSchema] = {}
-    for tool in (tool for catalogue in catalogues for tool in catalogue):
-        found.setdefault(tool.name, tool)
-    return list(found.values())
-
-
-async def _catalogues(scene: Scene, domains: set[str]) -> dict[str, Sequence[ToolSchema]]:
-    try:
-        return {domain: await scene.gym.catalogue(domain) for domain in sorted(domains)}
-    finally:
-        await scene.close()

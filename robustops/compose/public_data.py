@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
 
+from robustops.compose.catalogue import catalogues, merged
 from robustops.compose.progress import progress
 from robustops.compose.tasks import open_task_set, select_tasks
 from robustops.config import RunConfig
 from robustops.config.tree import SourceConfig
 from robustops.core.errors import ConfigError, GymError, TaskError
 from robustops.core.tables import read_json, write_atomically
-from robustops.core.task import Part, ToolSchema
+from robustops.core.task import Part
 from robustops.data.public.build import Built, build
 from robustops.data.public.fetch import fetch_file, fetch_revision, tree_sha256
 from robustops.data.public.inventory import take_inventory
@@ -45,7 +46,7 @@ def prepare_public(config: RunConfig) -> None:
             inventory,
             source=_name(source),
             allocation=cast(Allocation, source.allocation),
-            catalogues=asyncio.run(_catalogues()),
+            catalogues=asyncio.run(_embedded_tools()),
         )
         report(2, 2, "")
     print(describe(built), flush=True)
@@ -55,20 +56,16 @@ def export_rows(config: RunConfig, folder: Path) -> None:
     """Write the tasks of `split.part`, in `tool_mode`, as NeMo Gym rows: prompt and tool schemas baked in."""
     task_set, gym = open_task_set(config), EmbeddedGym()
     tasks = select_tasks(config, task_set, cast(Part, config.split.part), gym)
-    schemas = asyncio.run(_schemas(gym, {domain for task in tasks.values() for domain in domains_of(task)}))
+    schemas = asyncio.run(catalogues(gym, {domain for task in tasks.values() for domain in domains_of(task)}))
     rows = []
     for task in tasks.values():
         value = read_json(task_set.root / "tasks" / f"{task.task_id}.json")
         value |= {"task_id": task.task_id, "domain": task.domain, "selected_tools": list(task.tools)}
-        offered = {tool.name: tool for domain in reversed(domains_of(task)) for tool in schemas[domain]}
+        offered = {tool.name: tool for tool in merged(domains_of(task), schemas)}
         tools = [offered[name] for name in task.tools if name in offered]
         rows.append(json.dumps(to_row(value, mode=task.tool_mode, tools=tools), ensure_ascii=False) + "\n")
     write_atomically(folder / ROWS, "".join(rows).encode())
     print(f"{len(rows)} rows: {folder / ROWS}", flush=True)
-
-
-async def _schemas(gym: EmbeddedGym, domains: set[str]) -> dict[str, Sequence[ToolSchema]]:
-    return {domain: await gym.catalogue(domain) for domain in sorted(domains)}
 
 
 def _folders(source: SourceConfig, downloads: Path) -> list[Path]:
@@ -123,7 +120,7 @@ def _unpacked(archive: Path, downloads: Path, max_mib: int) -> Path:
     return folder if folder.is_dir() else unpack(archive, folder, max_bytes=max_mib << 20)
 
 
-async def _catalogues() -> Mapping[str, frozenset[str]]:
+async def _embedded_tools() -> Mapping[str, frozenset[str]]:
     """Tool names of every server that the embedded gym has."""
     gym, found = EmbeddedGym(), {}
     for server in PUBLIC_SERVERS:

@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from robustops.compose.catalogue import catalogues
 from robustops.compose.progress import progress
 from robustops.config import RunConfig
 from robustops.core.errors import SplitError, TaskError
 from robustops.core.tables import read_listing
-from robustops.core.task import Part, Task, ToolMode
+from robustops.core.task import Part, Task, ToolMode, ToolSchema
 from robustops.data.synth.generate import generate
 from robustops.data.task_set import COMMITTED_SPLIT, TaskSet
 from robustops.data.tasks import domains_of
@@ -73,20 +74,13 @@ def select_tasks(config: RunConfig, tasks: TaskSet, part: Part, gym: Gym) -> dic
     mode = cast(ToolMode, config.tool_mode.name)
     if mode == "oracle":
         return {task.task_id: task for task in loaded}
-    names = asyncio.run(_catalogues(gym, {domain for task in loaded for domain in domains_of(task)}))
-    return {task.task_id: in_mode(task, mode, tasks, names) for task in loaded}
+    offered = asyncio.run(catalogues(gym, {domain for task in loaded for domain in domains_of(task)}))
+    return {task.task_id: in_mode(task, mode, tasks, offered) for task in loaded}
 
 
-def in_mode(task: Task, mode: ToolMode, tasks: TaskSet, names: Mapping[str, Sequence[str]]) -> Task:
+def in_mode(task: Task, mode: ToolMode, tasks: TaskSet, offered: Mapping[str, Sequence[ToolSchema]]) -> Task:
     """With the tools that the source offers in this mode, else with distractors drawn from the task's own domains."""
     own = tasks.tool_modes.get((task.task_id, mode))
     if own is not None:
         return replace(task, tools=own, tool_mode=mode)
-    return with_distractors(task, mode, [name for domain in domains_of(task) for name in names[domain]])
-
-
-async def _catalogues(gym: Gym, domains: set[str]) -> dict[str, list[str]]:
-    try:
-        return {domain: [tool.name for tool in await gym.catalogue(domain)] for domain in sorted(domains)}
-    finally:
-        await gym.close()  # the episodes run in an event loop of their own, which cannot use these connections
+    return with_distractors(task, mode, [tool.name for domain in domains_of(task) for tool in offered[domain]])
