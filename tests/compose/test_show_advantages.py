@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,9 @@ import pytest
 from robustops.agent.codec import Codec
 from robustops.compose.show.advantages import MODEL
 from robustops.core.episode import CheckResult, Episode, ToolCall, ToolResult, Turn, Verdict
-from robustops.core.tables import append_line
+from robustops.core.tables import append_line, write_json
 from robustops.core.task import Case
-from robustops.rollout.run_folder import TRAJECTORIES
+from robustops.rollout.run_folder import RUN, TRAJECTORIES
 from robustops.rollout.trajectory import dump_episode
 from robustops.show import main
 
@@ -72,6 +73,22 @@ def test_caps_and_advantages_are_those_worked_out_by_hand(run_folder, capsys):
     shown = capsys.readouterr().out
     assert "[-0.707]" in shown
     assert "[-0.707 stop of a failure, at most 0]" in shown
+
+
+def test_the_length_term_of_a_run_counts(codec, tmp_path, capsys):
+    """S and P speak for the success with weights of 1.3 in all, its greater length against it with 2."""
+    long, short = (episode(codec, member, is_solved=member == 0, is_refused=False) for member in (0, 1))
+    call, stop = long.turns
+    long = replace(long, turns=(call, replace(stop, sampled_ids=(32, *stop.sampled_ids), logprobs=(-1.0,) * 3)))
+    folder = tmp_path / "lengths"
+    folder.mkdir()
+    for number, member in enumerate((long, short)):
+        append_line(folder / TRAJECTORIES, dump_episode(member, source={"slot": "0/clean/0", "member": number}))
+    reward = {"weights": [1.0, 0.3, 0.0], "progress": "gated", "length_weight": 2.0}
+    norm = {"kind": "component", "quality_credit": "temporal"}
+    write_json(folder / RUN, {"config": {"reward": reward, "reward_norm": norm, "algorithm": {}}})
+    assert main(["advantages", str(folder)]) == 0
+    assert "[-0.707]" in capsys.readouterr().out
 
 
 def test_the_page_is_one_file_with_every_text_escaped(run_folder, tmp_path, capsys):

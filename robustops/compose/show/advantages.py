@@ -1,7 +1,7 @@
 """Show one training episode with its token advantages: what each token was rewarded or blamed with, and why.
 
-Everything is computed again from the record, as training does: all groups of the step are scored and judged, the
-accepted ones normalised together, and the result spread over tokens.
+Everything is computed again from the record, by the functions of training: all groups of the step are scored and
+judged, the accepted ones normalised together, and the result spread over tokens.
 """
 
 from __future__ import annotations
@@ -18,30 +18,19 @@ from rich.console import Console
 from rich.text import Text
 
 from robustops.agent.codec import Codec
-from robustops.core.episode import Episode
+from robustops.core.episode import Episode, EpisodeGroup
 from robustops.core.errors import TableError
 from robustops.core.tables import read_json, read_lines, write_atomically
-from robustops.learn.advantage import NormKind, normalise
-from robustops.learn.credit import BAD_CAP, STOP_CAP, CallTags, QualityCredit, Span, spans, token_advantages
+from robustops.learn.batch import CreditRules, training_batch
+from robustops.learn.credit import BAD_CAP, STOP_CAP, CallTags, Span, spans
 from robustops.learn.sampler import judge
 from robustops.rollout.run_folder import RUN, TRAJECTORIES
-from robustops.rollout.score import Evidence, ProgressKind, RewardWeights, Score, score
+from robustops.rollout.score import Evidence, RewardWeights, Score, score
 from robustops.rollout.trajectory import load_episode
 
 MODEL = Path(__file__).resolve().parents[2] / "assets" / "models" / "tiny-base"
 GREY, REWARDED, BLAMED, NEUTRAL = "#777777", "#0072b2", "#d55e00", "#000000"  # apart for colour-blind readers
 Group = list[Episode]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """Of the run that played the episode."""
-
-    weights: RewardWeights
-    progress: ProgressKind = "gated"
-    norm: NormKind = "component"
-    quality_credit: QualityCredit = "temporal"
-    has_caps: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
     codec = Codec.load(options.model, tool_schema="full")
     tags = CallTags(open_id=codec.call_open_id, close_id=codec.call_close_id)
     episode, found = groups[slot][options.member], accepted[slot][options.member]
-    advantages = advantages_of(slot, options.member, episode, accepted, rules, tags)
+    advantages = advantages_of(slot, episode, {name: groups[name] for name in accepted}, rules, tags)
     title = _title(slot, options.member, episode, found, advantages)
     shown = list(pieces(episode, found.evidence, advantages, codec, tags))
     if options.html is None:
@@ -101,22 +90,23 @@ def read_groups(path: Path) -> dict[str, Group]:
     return groups
 
 
-def rules_of(path: Path) -> Rules:
+def rules_of(path: Path) -> CreditRules:
     """From a finished run's run.json; the defaults before it is there."""
     config: Mapping[str, Mapping[str, Any]] = read_json(path).get("config", {}) if path.is_file() else {}
     if not config:
-        return Rules(weights=RewardWeights())
+        return CreditRules()
     success, progress, quality = config["reward"]["weights"]
-    return Rules(
+    return CreditRules(
         weights=RewardWeights(success=success, progress=progress, quality=quality),
         progress=config["reward"]["progress"],
         norm=config["reward_norm"]["kind"],
         quality_credit=config["reward_norm"]["quality_credit"],
-        has_caps=bool(config["algorithm"].get("local_credit", True)),
+        local_credit=bool(config["algorithm"].get("local_credit", True)),
+        length_weight=float(config["reward"].get("length_weight", 0.0)),
     )
 
 
-def _accepted(group: Group, rules: Rules) -> list[Score]:
+def _accepted(group: Group, rules: CreditRules) -> list[Score]:
     """The scores of a group that training took; empty for one that it did not."""
     scores = [score(episode, progress=rules.progress) for episode in group]
     if judge(scores, group_size=len(group), weights=rules.weights, norm=rules.norm) is not None or len(group) < 2:
@@ -125,32 +115,19 @@ def _accepted(group: Group, rules: Rules) -> list[Score]:
 
 
 def advantages_of(
-    slot: str,
-    member: int,
-    episode: Episode,
-    accepted: Mapping[str, Sequence[Score]],
-    rules: Rules,
-    tags: CallTags,
+    slot: str, episode: Episode, accepted: Mapping[str, Group], rules: CreditRules, tags: CallTags
 ) -> list[float]:
     """Of each trained token of the episode; the groups of its step are one batch."""
     step = slot.split("/")[0]
-    batch = {name: scores for name, scores in accepted.items() if name.split("/")[0] == step}
-    found = normalise(list(batch.values()), weights=rules.weights, kind=rules.norm)
-    place = member
-    for name, scores in batch.items():
-        if name == slot:
-            break
-        place += len(scores)
-    own = accepted[slot][member]
-    advantage_T = token_advantages(
-        spans(episode, own.evidence, tags),
-        advantage=float(found.total_N[place]),
-        quality=float(found.quality_N[place]),
-        is_failed=not own.success,
-        quality_credit=rules.quality_credit,
-        has_caps=rules.has_caps,
-    )
-    return [float(value) for value in advantage_T]
+    batch = [
+        EpisodeGroup(group_id=name, condition=group[0].case.condition, episodes=tuple(group))
+        for name, group in accepted.items()
+        if name.split("/")[0] == step
+    ]
+    rows = training_batch(batch, rules, tags).trajectories
+    case_id = episode.case.case_id
+    row = next((row for row in rows if (row.group_id, row.case_id) == (slot, case_id)), None)
+    return [] if row is None else row.advantage_T[row.is_trained_T].tolist()
 
 
 def pieces(
