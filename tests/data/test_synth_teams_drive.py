@@ -6,13 +6,13 @@ from random import Random
 from typing import get_args
 
 import pytest
+from synth_session import session_of
 
-from robustops.core.task import GymServer, Part, Task
+from robustops.core.task import Part
 from robustops.data.synth import drive_world, teams_world
 from robustops.data.synth.names import part_of_name
 from robustops.data.synth.world import sql_of
-from robustops.gym.domains import load_domain, load_toolbox
-from robustops.gym.embedded import EmbeddedGym
+from robustops.gym.domains import load_domain
 from robustops.gym.seeds import build_seed
 
 BUILDERS = {"teams": teams_world.build, "drive": drive_world.build}
@@ -26,22 +26,6 @@ def world_of(domain, *, part="train", rows=24, seed=7):
 @pytest.fixture(params=BUILDERS)
 def domain(request):
     return request.param
-
-
-def session_of(domain, world, folder):
-    (folder / "seed.sql").write_text(sql_of(world))
-    server = GymServer(name=load_domain(domain).servers[0], seed_file="seed.sql", context=world.context)
-    task = Task(
-        task_id="world",
-        domain=domain,
-        policy="",
-        request="",
-        tools=(),
-        servers=(server,),
-        checks=(),
-        seed_root=str(folder),
-    )
-    return EmbeddedGym(toolboxes=(load_toolbox(domain),)).open(task)
 
 
 async def reply(session, tool, **arguments):
