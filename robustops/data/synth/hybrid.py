@@ -33,14 +33,14 @@ def _item_step(item: Row) -> Step:
     return read("item", "find_configuration_items", {"serial_number": item["serial_number"]}, Pick())
 
 
-def item_cost(csm: World, itsm: World, rng: Random) -> Draft | None:
-    """The price of a customer's product becomes the cost of an item of the service desk."""
+def _item_draft(csm: World, itsm: World, rng: Random, column: str, told: str) -> Draft | None:
+    """A field of an item of the service desk becomes what a customer's product has under `told`."""
     unit, product = _unit_and_product(csm, rng)
     item = rng.choice(itsm.rows("configuration_item"))
-    if item["cost"] == product["product_price"]:
+    if item[column] == product[told]:
         return None
     key = {"configuration_item_id": item["configuration_item_id"]}
-    arguments = {"configuration_item_id": "@item.configuration_item_id", "cost": "@product.product_price"}
+    arguments = {"configuration_item_id": "@item.configuration_item_id", column: f"@product.{told}"}
     return Draft(
         slots={"unit": unit["serial_number"], "item": item["serial_number"]},
         steps=(
@@ -49,32 +49,19 @@ def item_cost(csm: World, itsm: World, rng: Random) -> Draft | None:
             write("done", "update_configuration_item", arguments, READ_BACKS),
         ),
         checks=(
-            holds("cost is set", "configuration_item", key | {"cost": product["product_price"]}).on(1),
+            holds(f"{column} is set", "configuration_item", key | {column: product[told]}).on(1),
             only_written("no other item changed", "configuration_item", key, column="updated_on").on(1),
             only_written("no product changed", "product", {"product_id": -1}),
         ),
     )
 
 
-def item_name(csm: World, itsm: World, rng: Random) -> Draft:
-    """An item of the service desk is named like a customer's product."""
-    unit, product = _unit_and_product(csm, rng)
-    item = rng.choice(itsm.rows("configuration_item"))
-    key = {"configuration_item_id": item["configuration_item_id"]}
-    arguments = {"configuration_item_id": "@item.configuration_item_id", "name": "@product.name"}
-    return Draft(
-        slots={"unit": unit["serial_number"], "item": item["serial_number"]},
-        steps=(
-            *_product_steps(unit),
-            _item_step(item),
-            write("done", "update_configuration_item", arguments, READ_BACKS),
-        ),
-        checks=(
-            holds("name is set", "configuration_item", key | {"name": product["name"]}).on(1),
-            only_written("no other item changed", "configuration_item", key, column="updated_on").on(1),
-            only_written("no product changed", "product", {"product_id": -1}),
-        ),
-    )
+def item_cost(csm: World, itsm: World, rng: Random) -> Draft | None:
+    return _item_draft(csm, itsm, rng, "cost", "product_price")
+
+
+def item_name(csm: World, itsm: World, rng: Random) -> Draft | None:
+    return _item_draft(csm, itsm, rng, "name", "name")
 
 
 def _hr_case_draft(itsm: World, hr: World, rng: Random, column: str) -> Draft | None:
