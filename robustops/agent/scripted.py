@@ -9,8 +9,9 @@ messages, so an episode can be continued from any of its prefixes.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from robustops.agent.hermes import write_decision
@@ -233,52 +234,28 @@ def _signature(call: ToolCall) -> str:
     return call_signature(call.name, call.arguments)
 
 
-class ScriptedExpert:
-    """Follows a plan and recovers. With an encoder (a Codec) its samples carry token ids, else text alone."""
+class Scripted:
+    """Follows a plan by one script. With an encoder (a Codec) its samples carry token ids, else text alone."""
 
-    def __init__(self, plans: Mapping[str, Plan], encoder: Encoder | None = None) -> None:
+    def __init__(
+        self, plans: Mapping[str, Plan], encoder: Encoder | None = None, *, script: Callable[[Plan], Decisions]
+    ) -> None:
         self._plans = plans
         self._encoder = encoder
+        self._script = script
 
     async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
         """Raises PolicyError for a task without a plan."""
-        plan = _plan_of(self._plans, prompt)
-        return _sample(next_decision(expert_decisions(plan), prompt.messages, prompt.tools), self._encoder)
+        decisions = self._script(_plan_of(self._plans, prompt))
+        return _sample(next_decision(decisions, prompt.messages, prompt.tools), self._encoder)
 
     async def close(self) -> None:
         return None
 
 
-class ScriptedNaive:
-    """Follows a plan and recovers from nothing."""
-
-    def __init__(self, plans: Mapping[str, Plan], encoder: Encoder | None = None) -> None:
-        self._plans = plans
-        self._encoder = encoder
-
-    async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
-        """Raises PolicyError for a task without a plan."""
-        plan = _plan_of(self._plans, prompt)
-        return _sample(next_decision(naive_decisions(plan), prompt.messages, prompt.tools), self._encoder)
-
-    async def close(self) -> None:
-        return None
-
-
-class ScriptedHasty:
-    """Follows a plan and repeats what failed without looking first."""
-
-    def __init__(self, plans: Mapping[str, Plan], encoder: Encoder | None = None) -> None:
-        self._plans = plans
-        self._encoder = encoder
-
-    async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
-        """Raises PolicyError for a task without a plan."""
-        plan = _plan_of(self._plans, prompt)
-        return _sample(next_decision(hasty_decisions(plan), prompt.messages, prompt.tools), self._encoder)
-
-    async def close(self) -> None:
-        return None
+ScriptedExpert = partial(Scripted, script=expert_decisions)
+ScriptedNaive = partial(Scripted, script=naive_decisions)
+ScriptedHasty = partial(Scripted, script=hasty_decisions)
 
 
 def _plan_of(plans: Mapping[str, Plan], prompt: Prompt) -> Plan:
