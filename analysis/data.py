@@ -8,6 +8,7 @@ tasks that were tried.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -68,11 +69,7 @@ def load(path: Path) -> Demonstrations:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     try:
-        parser = command_parser("analysis.data", __doc__)
-        parser.add_argument("file", type=Path, metavar="FILE", help="sft.jsonl, or the folder of a collect run")
-        parser.add_argument("--cap", type=int, default=32768, help="tokens that a context holds (default 32768)")
-        parser.add_argument("--out", type=Path, metavar="DIR", help="where it goes (default: data_card/ beside FILE)")
-        args = parse(parser, arguments)
+        args = _parse(arguments)
         demonstrations = load(args.file)
         out = args.out or (args.file if args.file.is_dir() else args.file.parent) / "data_card"
         document = card(demonstrations, cap=args.cap)
@@ -83,6 +80,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     to_terminal(document, Console())
     print(f"data card: {out / 'report.html'}")
     return 0
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = command_parser("analysis.data", __doc__)
+    parser.add_argument("file", type=Path, metavar="FILE", help="sft.jsonl, or the folder of a collect run")
+    parser.add_argument("--cap", type=int, default=32768, help="tokens that a context holds (default 32768)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where it goes (default: data_card/ beside FILE)")
+    return parse(parser, arguments)
 
 
 def card(demonstrations: Demonstrations, *, cap: int) -> Document:
