@@ -5,7 +5,7 @@ PY := .venv/bin/python
 export OMP_WAIT_POLICY := PASSIVE
 export VLLM_CPU_OMP_THREADS_BIND := nobind
 
-.PHONY: help setup demo pass4 test test-all check bench lock clean
+.PHONY: help setup demo pass4 test test-all check docs bench lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
