@@ -9,7 +9,8 @@ import pytest
 
 from robustops.agent.codec import Codec
 from robustops.compose.show.graph import levels
-from robustops.compose.show.trajectory import COLOURS, MODEL
+from robustops.compose.show.options import TINY_BASE
+from robustops.compose.show.trajectory import COLOURS
 from robustops.core.task import CheckGraph
 from robustops.data.sft import MaskSpan, SampleFacts, SftSample, save_samples
 from robustops.data.synth.generate import generate
@@ -18,7 +19,7 @@ from robustops.show import main
 
 @pytest.fixture(scope="module")
 def codec() -> Codec:
-    return Codec.load(MODEL, tool_schema="compact")
+    return Codec.load(TINY_BASE, tool_schema="compact")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from robustops.agent.codec import Codec
-from robustops.compose.show.advantages import MODEL
+from robustops.compose.show.options import TINY_BASE
 from robustops.core.episode import CheckResult, Episode, ToolCall, ToolResult, Turn, Verdict
 from robustops.core.tables import append_line, write_json
 from robustops.core.task import Case
@@ -19,7 +19,7 @@ from robustops.show import main
 
 @pytest.fixture(scope="module")
 def codec() -> Codec:
-    return Codec.load(MODEL, tool_schema="full")
+    return Codec.load(TINY_BASE, tool_schema="full")
 
 
 def verdict(passed: bool) -> Verdict:

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from robustops.agent.codec import Codec
+from robustops.compose.show.options import add_model
 from robustops.core.episode import Episode, EpisodeGroup
 from robustops.core.errors import TableError
 from robustops.core.tables import read_json, read_lines, write_atomically
@@ -28,7 +29,6 @@ from robustops.rollout.run_folder import RUN, TRAJECTORIES
 from robustops.rollout.score import Evidence, RewardWeights, Score, score
 from robustops.rollout.trajectory import load_episode
 
-MODEL = Path(__file__).resolve().parents[2] / "assets" / "models" / "tiny-base"
 GREY, REWARDED, BLAMED, NEUTRAL = "#777777", "#0072b2", "#d55e00", "#000000"  # apart for colour-blind readers
 Group = list[Episode]
 
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--slot", default="", metavar="SLOT", help="which group, such as 3/fault/12 (default: the first)"
     )
     parser.add_argument("--member", type=int, default=0, metavar="N", help="which of the group (default: 0)")
-    parser.add_argument("--model", type=Path, default=MODEL, metavar="FOLDER", help="whose tokens they are")
+    add_model(parser)
     parser.add_argument("--html", type=Path, metavar="OUT", help="write a page instead")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 from collections.abc import Iterator, Sequence
 from functools import partial
 from io import StringIO
@@ -17,6 +16,7 @@ from rich.text import Text
 from robustops.agent.codec import Codec
 from robustops.agent.policy import Sampling
 from robustops.agent.scripted import ScriptedExpert
+from robustops.compose.show.options import TINY_BASE, add_task
 from robustops.core.episode import ToolResult
 from robustops.core.errors import TaskError, UserError
 from robustops.core.tables import write_atomically
@@ -30,16 +30,13 @@ from robustops.rollout.exhibit import Exhibit, Showcase, Shown, exhibits_of
 from robustops.rollout.play import Limits
 from robustops.rollout.setup import Setup
 
-TOKENIZER = Path(__file__).resolve().parents[2] / "assets" / "models" / "tiny-base"
 # Colours that stay apart for colour-blind readers: what announces itself, what does not, what was done.
 EXPLICIT, IMPLICIT, CALL, GREY = "#0072b2", "#d55e00", "#009e73", "#777777"
 MOST_CHARS = 240
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    root = Path(os.environ.get("ROBUSTOPS_DATA", "data")) / "synthetic"
-    parser.add_argument("task", metavar="TASK", help="a task's id")
-    parser.add_argument("--tasks", type=Path, default=root, metavar="FOLDER", help=f"the task set (default: {root})")
+    add_task(parser)
     parser.add_argument("--subtype", action="append", metavar="NAME", help="only this kind; may be given several times")
     parser.add_argument("--intensity", type=float, metavar="X", help="how bad each fault is, 0 to 1 (default: drawn)")
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
@@ -76,7 +73,7 @@ async def _play(task_set: TaskSet, task: Task, showcase: Showcase) -> None:
             f"task {task.task_id!r}: has no plan, so that there is no clean pass to look at; "
             "give a task of a generated set"
         )
-    codec = Codec.load(TOKENIZER, tool_schema="compact")
+    codec = Codec.load(TINY_BASE, tool_schema="compact")
     setup = Setup(
         gym=EmbeddedGym(),
         policy=ScriptedExpert(task_set.plans, codec),

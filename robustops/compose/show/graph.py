@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import html
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from robustops.compose.show.options import add_task
 from robustops.core.errors import TaskError
 from robustops.core.tables import read_listing, write_atomically
 from robustops.core.task import Check, CheckGraph
@@ -25,9 +25,7 @@ BOX_WIDTH, BOX_HEIGHT, GAP_X, GAP_Y, MARGIN = 260, 58, 90, 22, 16
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    root = Path(os.environ.get("ROBUSTOPS_DATA", "data")) / "synthetic"
-    parser.add_argument("task", metavar="TASK", help="a task's id")
-    parser.add_argument("--tasks", type=Path, default=root, metavar="FOLDER", help=f"the task set (default: {root})")
+    add_task(parser)
     parser.add_argument("--graphs", type=Path, metavar="FILE", help="other graphs than the task set's own")
     parser.add_argument("--html", type=Path, metavar="OUT", help="write a page instead")
 

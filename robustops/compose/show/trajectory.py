@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.text import Text
 
 from robustops.agent.codec import Codec
+from robustops.compose.show.options import add_model
 from robustops.core.errors import TableError
 from robustops.core.tables import write_atomically
 from robustops.data.sft import MaskReason, MaskSpan, SftSample, load_samples
 
-MODEL = Path(__file__).resolve().parents[2] / "assets" / "models" / "tiny-base"
 SAMPLES = "sft.jsonl"
 # Colours that stay apart for colour-blind readers: blue and green teach, orange and red are kept out for cause.
 COLOURS: dict[MaskReason, str] = {
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE", help="an SFT file (sft.jsonl), or a collect run folder")
     parser.add_argument("--source", default="", metavar="TEXT", help="show those whose source holds this text")
     parser.add_argument("--limit", type=int, default=1, metavar="N", help="how many to show (default: 1)")
-    parser.add_argument("--model", type=Path, default=MODEL, metavar="FOLDER", help="whose tokens they are")
+    add_model(parser)
     parser.add_argument("--html", type=Path, metavar="OUT", help="write a page instead")
 
 
