@@ -1,44 +1,19 @@
-"""The scripted expert recovers from what it can see, with a fake desk whose replies are written by hand."""
+"""The scripted expert recovers from what it can see; the naive and the hasty script do not."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted_desk import PLAN, THROTTLED, TIMEOUT, call, play, run
 
-from robustops.agent.plan import Fields, Items, Pick, Plan, ReadBack, Ref, Step, Text, Value
+from robustops.agent.plan import Plan, ReadBack, Ref, Step, Value
 from robustops.agent.policy import Prompt, Sampling
 from robustops.agent.scripted import FAILED, MAX_ATTEMPTS, ScriptedExpert, ScriptedHasty, ScriptedNaive
 from robustops.core.errors import PolicyError
 from robustops.core.task import ToolSchema
-
-THROTTLED = '{"error": "rate limited: the call was not executed", "executed": false, "retry_after_s": 1}'
-TIMEOUT = '{"error": "timeout: no acknowledgement received; the outcome is unknown"}'
-PLAN = Plan(
-    task_id="t",
-    steps=(
-        Step(bind="account", tool="find_account", arguments={"name": Value(value="Amber Bank")}),
-        Step(
-            bind="contract",
-            tool="find_contracts",
-            arguments={"account_id": Ref(step="account", field="account_id")},
-            pick=Pick(order_by="end_date"),
-        ),
-        Step(
-            bind="done",
-            tool="update_contract",
-            arguments={"contract_id": Ref(step="contract", field="contract_id"), "status": Value(value="suspended")},
-            read_back=ReadBack(
-                tool="find_contracts",
-                arguments={"contract_id": Ref(step="contract", field="contract_id")},
-                where={"status": Value(value="suspended")},
-            ),
-        ),
-    ),
-)
 
 
 def account(number: int = 41, name: str = "Amber Bank") -> str:
@@ -51,42 +26,6 @@ def contract(number: int, end: str, status: str = "active", owner: int = 41) -> 
 
 CONTRACTS = [contract(7, "2026-01-05"), contract(9, "2031-02-01"), contract(12, "2028-08-08")]
 UPDATED = json.dumps(contract(9, "2031-02-01", "suspended"))
-
-
-def play(
-    replies: Sequence[str], policy: Callable = ScriptedExpert, plan: Plan = PLAN, *, fresh_each_turn: bool = False
-) -> list[str]:
-    """The script's calls (and last its answer) when the desk gives these replies, one after the other."""
-    messages: list[dict[str, object]] = [{"role": "system", "content": "p"}, {"role": "user", "content": "r"}]
-    agent, said = policy({"t": plan}), []
-    for reply in [*replies, None]:
-        prompt = Prompt(case_id="c", task_id="t", turn=0, token_ids=(), messages=tuple(messages), tools=())
-        agent = policy({"t": plan}) if fresh_each_turn else agent
-        said.append(text := run(agent.act(prompt, Sampling())).text)
-        if "<tool_call>" not in text:
-            break
-        function = json.loads(text.removeprefix("<tool_call>").removesuffix("</tool_call>"))
-        assert reply is not None, f"the desk has no reply left for {text}"
-        messages.append(
-            {"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": function}]}
-        )
-        messages.append({"role": "tool", "content": reply})
-    return said
-
-
-def run(coroutine):
-    """The scripted policies never wait, so that a bare coroutine can be stepped by hand."""
-    try:
-        coroutine.send(None)
-    except StopIteration as stop:
-        return stop.value
-    raise AssertionError("a scripted policy waited for something")
-
-
-def call(tool: str, /, **arguments: object) -> str:
-    return f"<tool_call>\n{json.dumps({'name': tool, 'arguments': arguments})}\n</tool_call>"
-
-
 FIND = call("find_account", name="Amber Bank")
 LIST = call("find_contracts", account_id=41)
 UPDATE = call("update_contract", contract_id=9, status="suspended")
@@ -260,63 +199,3 @@ def test_a_number_is_sent_as_text_where_the_schema_asks_for_text():
     for seen, said in (((), call("update", case_id="7", active=True)), (messages, "Done.")):
         prompt = Prompt(case_id="c", task_id="t", turn=0, token_ids=(), messages=seen, tools=(tool,))
         assert run(policy.act(prompt, Sampling())).text == said
-
-
-EVENTS = {
-    "summary": "Ada Berg",
-    "items": [
-        {"id": "e1", "summary": "Sync", "start": {"dateTime": "2026-06-09T10:00:00"}},
-        {"id": "e2", "summary": "Sync", "start": {"dateTime": "2026-06-08T10:00:00"}},
-    ],
-}
-FIRST_EVENT = Step(
-    bind="event",
-    tool="list_events",
-    arguments={"q": Value(value="Sync")},
-    pick=Pick(order_by="start.dateTime", largest=False),
-)
-
-
-def test_nested_fields_are_picked_by_and_sent_inside_objects_and_lists():
-    start = Fields(items={"dateTime": Ref(step="event", field="start.dateTime"), "timeZone": Value(value="UTC")})
-    arguments = {"eventId": Ref(step="event", field="id"), "start": start, "rooms": Items(items=(Value(value="A"),))}
-    back = ReadBack(tool="get_event", arguments={"eventId": Ref(step="event", field="id")}, where={"start": start})
-    plan = Plan(task_id="t", steps=(FIRST_EVENT, Step(bind="d", tool="patch", arguments=arguments, read_back=back)))
-    asked = call("patch", eventId="e2", start={"dateTime": "2026-06-08T10:00:00", "timeZone": "UTC"}, rooms=["A"])
-    stored = {"id": "e2", "start": {"dateTime": "2026-06-08T10:00:00", "date": None, "timeZone": "UTC"}}
-    said = play([json.dumps(EVENTS), TIMEOUT, json.dumps(stored)], plan=plan)
-    assert said == [call("list_events", q="Sync"), asked, call("get_event", eventId="e2"), "Done."]
-
-
-def test_the_pieces_of_a_text_are_put_together_with_what_replies_say():
-    asked = Text(parts=(Value(value="'"), Ref(step="event", field="id"), Value(value="' in parents")))
-    plan = Plan(task_id="t", steps=(FIRST_EVENT, Step(bind="files", tool="list_files", arguments={"q": asked})))
-    said = play([json.dumps(EVENTS), '{"files": [{"id": "f1"}]}'], plan=plan)
-    assert said == [call("list_events", q="Sync"), call("list_files", q="'e2' in parents"), "Done."]
-
-
-@pytest.mark.parametrize(
-    ("left", "num_deletions"),
-    [('{"items": []}', 1), ("Event not found: e2", 1), (json.dumps(EVENTS), 2)],
-)
-def test_a_deletion_of_unknown_outcome_is_repeated_only_where_the_row_is_still_there(left, num_deletions):
-    key = {"id": Ref(step="event", field="id")}
-    back = ReadBack(tool="look", arguments={}, where=key, is_absent=True)
-    plan = Plan(task_id="t", steps=(FIRST_EVENT, Step(bind="d", tool="delete", arguments=key, read_back=back)))
-    replies = [json.dumps(EVENTS), TIMEOUT, left, *(["Operation completed successfully"] * (num_deletions - 1))]
-    said = play(replies, plan=plan)
-    assert said.count(call("delete", id="e2")) == num_deletions
-    assert said[-1] == "Done."
-
-
-def test_a_list_of_bare_ids_is_read_again_where_its_first_row_turns_out_to_be_another():
-    listed = Step(bind="listed", tool="list_messages", arguments={"q": Value(value="Sync")})
-    title = Pick(where={"subject": Value(value="Sync")})
-    read = Step(bind="m", tool="get_message", arguments={"id": Ref(step="listed", field="id")}, pick=title)
-    plan = Plan(task_id="t", steps=(listed, read))
-    broader, right = '{"messages": [{"id": "a"}, {"id": "b"}]}', '{"messages": [{"id": "b"}]}'
-    one, two = '{"id": "a", "subject": "Talk"}', '{"id": "b", "subject": "Sync"}'
-    said = play([broader, one, right, two], plan=plan)
-    look = call("list_messages", q="Sync")
-    assert said == [look, call("get_message", id="a"), look, call("get_message", id="b"), "Done."]
-    assert play([broader, one] * 20, plan=plan)[-1] == FAILED
