@@ -27,10 +27,24 @@ class Paired:
     num_pairs: int
 
 
-def interleave(a: Callable[[], object], b: Callable[[], object], *, num_pairs: int) -> Paired:
-    """Time a and b in turn, so that both meet the same load of a shared machine. One pair is run before, untimed."""
-    a(), b()
-    times = [(_timed_ms(a), _timed_ms(b)) for _ in range(num_pairs)]
+def interleave(
+    a: Callable[[], object],
+    b: Callable[[], object],
+    *,
+    num_pairs: int,
+    before: Callable[[], object] = lambda: None,
+) -> Paired:
+    """Time a and b in turn, so that both meet the same load of a shared machine. One pair is run before, untimed.
+
+    `before` runs untimed ahead of each single measurement.
+    """
+
+    def timed(work: Callable[[], object]) -> float:
+        before()
+        return _timed_ms(work)
+
+    timed(a), timed(b)
+    times = [(timed(a), timed(b)) for _ in range(num_pairs)]
     ratios = [b_ms / a_ms for a_ms, b_ms in times]
     low, middle, high = statistics.quantiles(ratios, n=4)
     return Paired(
