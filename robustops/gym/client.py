@@ -12,9 +12,11 @@ from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from robustops.core.errors import ConfigError, GymError, GymTimeout, GymUnavailable
 from robustops.core.task import GymServer, Task, ToolSchema
+from robustops.gym.guard import LOOPBACK
 from robustops.gym.latency import Latencies
 from robustops.gym.ledger import Ledger
 from robustops.gym.public import BY_DOMAIN, BY_NAME, PUBLIC_SERVERS
@@ -35,7 +37,8 @@ class HttpGym:
     """`urls`: base URLs by domain or server name: one, a comma between several, or a list; several are replicas.
 
     A server not named there is asked at its task's URL, then at its public one. `pool`: connections to one server.
-    `token`: sent as a bearer token. `ledger`: notes the databases, so that those of a killed process can be deleted.
+    `token`: sent as a bearer token, to `urls` and to this machine alone. `ledger`: notes the databases, so that those
+    of a killed process can be deleted.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class HttpGym:
         self._urls = {_server_name(name): _replica_urls(name, value) for name, value in (urls or {}).items() if value}
         self._timeouts = timeouts or Timeouts()
         self._pool = Pool(limit=pool, connect_s=self._timeouts.connect_s, token=token)
+        self._has_token = token is not None
         self._servers: dict[tuple[str, tuple[str, ...]], Replicas] = {}
         self._seeds = SeedTexts()
         self._ledger = ledger
@@ -168,6 +172,12 @@ class HttpGym:
         urls = self._urls.get(name) or ((task_url,) if task_url else public)
         if not urls:
             raise ConfigError(f"server {name!r}: no URL; set gym.urls={{{name}: http://HOST:PORT}}")
+        if self._has_token and name not in self._urls and urlsplit(urls[0]).hostname not in LOOPBACK:
+            # A task file is data from elsewhere: it may not choose who is told the secret.
+            raise ConfigError(
+                f"server {name!r}: the token of gym.token_env goes to this machine and to gym.urls alone, and its task "
+                f"names {urls[0]}; set gym.urls={{{name}: {urls[0]}}} if that is right"
+            )
         if (name, urls) not in self._servers:
             self._servers[name, urls] = Replicas([self._server(name, url) for url in urls])
         return self._servers[name, urls]

@@ -3,12 +3,13 @@
 import asyncio
 import hashlib
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
-from robustops.core.errors import GymError, GymUnavailable, SnapshotUnsupported
+from robustops.core.errors import ConfigError, GymError, GymUnavailable, SnapshotUnsupported
 from robustops.core.task import GymServer, Task
 from robustops.gym.client import HttpGym
 from robustops.gym.databases import Databases, Refusal
@@ -81,6 +82,16 @@ async def test_the_client_gets_in_with_the_token_and_not_without(task):
         with pytest.raises(GymUnavailable, match="401: A bearer token is required"):
             async with gym.open(task):
                 pytest.fail("opened")
+
+
+async def test_the_token_goes_to_no_server_that_a_task_alone_names(task):
+    server = replace(task.servers[0], url="http://elsewhere.example:8001")
+    gym = HttpGym(token="secret")
+    with pytest.raises(ConfigError, match=r"its task names http://elsewhere\.example:8001; set gym\.urls"):
+        async with gym.open(replace(task, servers=(server,))):
+            pytest.fail("opened")
+    assert gym.traffic.num_requests == 0
+    await gym.close()
 
 
 @pytest.mark.parametrize(("origin", "status"), [("https://evil.example", 403), ("http://localhost:3000", 200)])
