@@ -27,11 +27,11 @@ def refusal(entry: str, *overrides: str, cwd: Path) -> str:
 
 
 @pytest.mark.parametrize("entry", ["train", "evaluate", "collect", "prepare"])
-def test_help_names_the_groups_and_gives_three_examples(entry: str, tmp_path: Path) -> None:
+def test_help_names_the_groups_and_gives_three_examples_or_more(entry: str, tmp_path: Path) -> None:
     done = command(entry, "--help", cwd=tmp_path)
     assert done.returncode == 0
     assert "reward_norm: aggregate, component" in done.stdout
-    assert done.stdout.split("Examples")[1].count(f"python -m robustops.{entry}") == 3
+    assert done.stdout.split("Examples")[1].count(f"python -m robustops.{entry}") >= 3
 
 
 def test_the_composed_configuration_can_be_printed_from_any_folder(tmp_path: Path) -> None:
