@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from robustops.config import RunConfig, SftConfig
+from robustops.config import GrpoConfig, RunConfig
 from robustops.core.errors import ConfigError
 
 
@@ -14,11 +14,8 @@ def check_ranks(config: RunConfig) -> None:
     num_ranks = hardware.gpus or hardware.processes
     if num_ranks == 1:
         return
-    if isinstance(config.algorithm, SftConfig):
-        raise ConfigError(
-            f"hardware={hardware.name} has {num_ranks} ranks, and SFT trains in one process; write hardware.gpus=1"
-        )
-    if config.engine.kind == "vllm" and not hardware.gpus and not config.engine.urls:
+    is_rl = isinstance(config.algorithm, GrpoConfig)
+    if is_rl and config.engine.kind == "vllm" and not hardware.gpus and not config.engine.urls:
         raise ConfigError(
             f"hardware.processes: got {num_ranks} with engine=vllm; a vLLM server on the CPU keeps the old head of "
             "tied embeddings, so write engine=hf"

@@ -21,10 +21,11 @@ from robustops.config.preflight import model_folder
 from robustops.core.errors import ConfigError, SplitError, TableError
 from robustops.core.tables import Header, write_json
 from robustops.data.sft import SftSample, load_samples
+from robustops.learn import ranks
 from robustops.learn.checkpoint import load_latest
 from robustops.learn.export import export_model
 from robustops.learn.fit import fit
-from robustops.learn.lora import attach
+from robustops.learn.lora import attach, merged_weights
 from robustops.learn.model import Attention, load_model
 from robustops.learn.sft import SftModule, SftSettings, WeightedTokens
 from robustops.learn.shared_prefix import share_prefixes
@@ -54,14 +55,20 @@ def train_sft(config: RunConfig, algorithm: SftConfig, folder: Path) -> None:
     )
     with progress("SFT steps") as report:
         module = SftModule(model, train, monitored, settings, checkpoints=folder / "checkpoints", report=report)
+        is_first = ranks.is_first()
         saved = load_latest(folder / "checkpoints")
         if saved is not None:
-            print(f"resuming after step {saved.step} of {module.num_steps}", flush=True)
+            if is_first:
+                print(f"resuming after step {saved.step} of {module.num_steps}", flush=True)
             module.resume(saved.step, saved.state)
         if module.first_step < module.num_steps:
-            fit(module, devices=build_devices(config), logger=build_logger(config, folder))
+            logger = build_logger(config, folder) if is_first else None
+            fit(module, devices=build_devices(config), logger=logger)
     module.keep_best()
-    export_model(model, folder / EXPORT, source=source)
+    weights = merged_weights(model)  # of all ranks, so all of them come here
+    if not is_first:
+        return
+    export_model(model, folder / EXPORT, source=source, weights=weights)
     best = module.best_loss if math.isfinite(module.best_loss) else None  # None: nothing was monitored
     facts = {"stage": "sft", "model": config.model.name, "steps": module.num_steps, "monitoring_loss": best}
     spikes = f", {len(module.spikes)} spikes of the loss (spikes.jsonl)" if module.spikes else ""

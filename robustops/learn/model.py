@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor
-from torch.distributed.tensor import DTensor
+from torch.distributed.tensor import DTensor, distribute_tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from robustops.core.errors import ConfigError
@@ -56,11 +56,23 @@ def _whole(tensor: Tensor) -> Tensor:
 
 
 def load_named_weights(model: PreTrainedModel, weights: Mapping[str, Tensor]) -> None:
-    """The inverse of `named_weights`. Raises ValueError unless the names are the model's."""
+    """The inverse of `named_weights`. Raises ValueError unless the names are the model's.
+
+    All ranks must call it where the weights are spread over them.
+    """
     expected = named_weights(model).keys()
     if expected != weights.keys():
         raise ValueError(f"weights of another model: {sorted(expected ^ weights.keys())[:3]} are in one of them only")
-    model.load_state_dict(dict(weights), strict=False)  # not strict: the other name of a tied weight is left out
+    present = model.state_dict()
+    placed = {name: _placed(tensor, present[name]) for name, tensor in weights.items()}
+    model.load_state_dict(placed, strict=False)  # not strict: the other name of a tied weight is left out
+
+
+def _placed(tensor: Tensor, like: Tensor) -> Tensor:
+    """As a model holds it: spread over ranks, or whole."""
+    if not isinstance(like, DTensor):
+        return tensor
+    return distribute_tensor(tensor.to(like.device), like.device_mesh, like.placements)
 
 
 def token_logprobs(

@@ -1,31 +1,38 @@
 """Masked supervised fine-tuning: weighted demonstrations in, a trained model out. Knows no episode and no gym.
 
 One Lightning batch is one optimiser step. Lightning would divide by the number of micro-batches; the denominator here
-is the number of trajectories really in the step, so optimisation is manual (docs/algorithms.md).
+is the number of trajectories really in the step, so optimisation is manual (docs/algorithms.md). Of several ranks
+each holds all demonstrations and takes its share of each step's; the first alone writes and speaks.
 """
 
 from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import lightning
 import torch
+from lightning.pytorch.strategies import ParallelStrategy
 from torch import Tensor
+from torch.distributed.tensor import DTensor
 from torch.nn.utils import clip_grad_norm_
 from torch.utils.data import DataLoader, Dataset
 from transformers import PreTrainedModel
 
 from robustops.core.tables import append_line
+from robustops.learn import ranks
 from robustops.learn.checkpoint import save_state
 from robustops.learn.divergence import DivergedError, LossWatch, Spike
-from robustops.learn.model import load_named_weights, named_weights, token_logprobs
+from robustops.learn.model import load_named_weights, named_weights
 from robustops.learn.sft_order import epoch_batches
-from robustops.learn.sft_rows import Rows, WeightedTokens, packed_rows, padded_rows
+from robustops.learn.sft_rows import Rows, WeightedTokens, empty_rows, packed_rows, padded_rows
+from robustops.learn.sharding import LogprobNet, load_optimiser_state, optimiser_state, shard
 from robustops.learn.shared_prefix import share_prefixes
 from robustops.learn.supervision import steps_per_epoch, supervised_loss
 
@@ -82,7 +89,7 @@ class SftModule(lightning.LightningModule):
         if settings.packing and not share_prefixes(model):
             raise ValueError("packing needs sdpa attention over the full context in every layer")
         self.automatic_optimization = False
-        self.model = model
+        self.net = LogprobNet(model)
         self.settings = settings
         self.samples, self.monitored = list(samples), list(monitored)
         self.checkpoints = checkpoints
@@ -97,6 +104,16 @@ class SftModule(lightning.LightningModule):
         self.last_loss = math.nan
         self._watch = LossWatch(settings.spike_factor)
         self.spikes: list[Spike] = []
+
+    @property
+    def model(self) -> PreTrainedModel:
+        return self.net.model
+
+    def configure_model(self) -> None:
+        """Lightning has a device mesh where the strategy spreads the weights over ranks."""
+        if self.device_mesh is not None:
+            self.net.to(self.trainer.strategy.root_device)
+            shard(self.net, self.device_mesh["data_parallel"])
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         trained = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
@@ -114,11 +131,9 @@ class SftModule(lightning.LightningModule):
         for group in self._optimiser.param_groups:
             group["lr"] = self.settings.lr * self.settings.lr_factor(step, self.num_steps)
         self._optimiser.zero_grad()
-        total = 0.0
-        for loss in self._losses(batch):
-            self.manual_backward(loss)
-            total += float(loss.detach())
-        norm = float(clip_grad_norm_(self.model.parameters(), self.settings.max_grad_norm))
+        total = self._accumulate(batch)
+        found = clip_grad_norm_(self.model.parameters(), self.settings.max_grad_norm)
+        norm = float(found.full_tensor() if isinstance(found, DTensor) else found)
         if not math.isfinite(total) or not math.isfinite(norm):
             raise DivergedError(
                 f"step {step + 1}: the loss is {total}, its gradient {norm}; demonstrations "
@@ -133,6 +148,8 @@ class SftModule(lightning.LightningModule):
 
     def _note(self, spike: Spike) -> None:
         self.spikes.append(spike)
+        if not ranks.is_first():
+            return
         self.checkpoints.parent.mkdir(parents=True, exist_ok=True)
         append_line(self.checkpoints.parent / SPIKES, asdict(spike))
         log.warning(
@@ -143,19 +160,43 @@ class SftModule(lightning.LightningModule):
             SPIKES,
         )
 
-    def _losses(self, batch: Sequence[WeightedTokens]) -> Iterator[Tensor]:
-        for rows in self._rows(batch):
-            device = self.model.device
-            ids_NT, weight_NT = rows.ids_NT.to(device), rows.weight_NT.to(device)
-            is_wanted_NT = weight_NT > 0
-            found = token_logprobs(self.model, ids_NT, is_wanted_NT, compute=self.settings.compute, layout=rows.layout)
-            yield supervised_loss(found.logp_K, weight_NT[is_wanted_NT], num_trajectories=len(batch))
+    def _accumulate(self, batch: Sequence[WeightedTokens]) -> float:
+        """Add the step's gradient and return its loss. Ranks exchange gradients after the last of their passes."""
+        strategy = self.trainer.strategy
+        apart = strategy.block_backward_sync if isinstance(strategy, ParallelStrategy) else nullcontext
+        parts, total = self._rows(batch), 0.0
+        for number, rows in enumerate(parts, start=1):
+            with apart() if number < len(parts) else nullcontext():
+                loss = self._loss(rows, len(batch))
+                self.manual_backward(loss)
+            total += float(loss.detach())
+        return self._mean_over_ranks(total)
 
-    def _rows(self, batch: Sequence[WeightedTokens]) -> Iterator[Rows]:
-        max_tokens = self.settings.micro_batch_tokens
-        if self.settings.packing:
-            return packed_rows(batch, max_tokens)
-        return padded_rows(batch, max_tokens, pad_id=self.pad_id)
+    def _loss(self, rows: Rows, num_trajectories: int) -> Tensor:
+        """This pass's summand, scaled up by the number of ranks whose gradients are averaged."""
+        ids_NT, weight_NT = rows.ids_NT.to(self.device), rows.weight_NT.to(self.device)
+        is_wanted_NT = weight_NT > 0
+        found = self.net.logprobs(ids_NT, is_wanted_NT, compute=self.settings.compute, layout=rows.layout)
+        return supervised_loss(
+            found.logp_K,
+            weight_NT[is_wanted_NT],
+            num_trajectories=num_trajectories,
+            num_averaged_ranks=ranks.num_ranks(),
+        )
+
+    def _rows(self, batch: Sequence[WeightedTokens]) -> list[Rows]:
+        """This rank's share, in as many passes as the others make: gathering weights takes all of them."""
+        names, lengths = list(map(str, range(len(batch)))), [len(sample.token_ids) for sample in batch]
+        takers = ranks.shares(names, lengths, ranks.num_ranks())
+        mine = [sample for sample, taker in zip(batch, takers, strict=True) if taker == ranks.rank()]
+        max_tokens, pad_id = self.settings.micro_batch_tokens, self.pad_id
+        is_packed = self.settings.packing
+        found = list(packed_rows(mine, max_tokens) if is_packed else padded_rows(mine, max_tokens, pad_id=pad_id))
+        num_passes = int(ranks.highest(len(found), self.device))
+        return found + [empty_rows(pad_id, is_packed=is_packed)] * (num_passes - len(found))
+
+    def _mean_over_ranks(self, loss: float) -> float:
+        return ranks.sums([loss / ranks.num_ranks()], self.device)[0]
 
     @torch.no_grad()
     def monitoring_loss(self) -> float:
@@ -163,9 +204,9 @@ class SftModule(lightning.LightningModule):
         if not self.monitored:
             return math.nan
         self.model.train(False)
-        loss = sum(float(part) for part in self._losses(self.monitored))
+        loss = sum(float(self._loss(rows, len(self.monitored))) for rows in self._rows(self.monitored))
         self.model.train()
-        return loss
+        return self._mean_over_ranks(loss)
 
     def _after_step(self, step: int, grad_norm: float) -> None:
         metrics = {"sft/loss": self.last_loss, "sft/grad_norm": grad_norm}
@@ -178,15 +219,17 @@ class SftModule(lightning.LightningModule):
                 weights = named_weights(self.model).items()
                 self.best_weights = {name: tensor.detach().to("cpu", copy=True) for name, tensor in weights}
         if is_epoch_end or step % self.settings.save_every_steps == 0:
-            save_state(self.checkpoints, step, self.saved_state())
+            ranks.from_first(partial(save_state, self.checkpoints, step, self.saved_state()))
         if self.logger is not None:
             self.logger.log_metrics(metrics, step=step)
-        self.report(step, self.num_steps, f"loss {self.last_loss:.4f}")
+        if ranks.is_first():
+            self.report(step, self.num_steps, f"loss {self.last_loss:.4f}")
 
     def saved_state(self) -> dict[str, Any]:
+        """Of whole tensors, so that a run may resume on another number of ranks. All ranks must call."""
         return {
             "model": named_weights(self.model),
-            "optimiser": self._optimiser.state_dict(),
+            "optimiser": optimiser_state(self._optimiser),
             "last_loss": self.last_loss,
             "best_loss": self.best_loss,
             "best_weights": self.best_weights,
@@ -204,7 +247,7 @@ class SftModule(lightning.LightningModule):
 
     def on_fit_start(self) -> None:
         if self._optimiser_state is not None:
-            self._optimiser.load_state_dict(self._optimiser_state)
+            load_optimiser_state(self._optimiser, self._optimiser_state)
 
     def keep_best(self) -> None:
         """Put the weights of the epoch with the lowest monitoring loss into the model; the last ones without any."""

@@ -56,6 +56,13 @@ def packed_rows(batch: Sequence[WeightedTokens], max_tokens: int) -> Iterator[Ro
         )
 
 
+def empty_rows(pad_id: int, *, is_packed: bool) -> Rows:
+    """Nothing to train on: what a rank computes while others still have demonstrations."""
+    ids_NT = torch.full((1, 2), pad_id)
+    layout = Layout(segments=(Segment(num_prefix=0, num_member=(2,)),)) if is_packed else None
+    return Rows(ids_NT=ids_NT, weight_NT=torch.zeros(1, 2), layout=layout)
+
+
 def pack_by_tokens(lengths: Sequence[int], max_tokens: int) -> list[list[int]]:
     """Indices per row, in order, the sum of whose lengths is at most `max_tokens`."""
     if max_tokens < 1:

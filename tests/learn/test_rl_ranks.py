@@ -2,51 +2,61 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import rl_forks
 import torch
+from rl_forks import Ended
 
 from robustops.learn import ranks
 
 SCRIPT = Path(__file__).with_name("rl_process.py")
 STEPS = 2
 IS_FULL_SIZE = os.environ.get("ROBUSTOPS_TEST_SIZE") == "full"
+IN_FULL_SIZE = pytest.mark.skipif(not IS_FULL_SIZE, reason="in make test-all")
 
 pytestmark = pytest.mark.slow
 
 
-def run(folder: Path, strategy: str) -> dict:
+def run_command(folder: Path, strategy: str) -> Ended:
+    """As a user's command, which Lightning starts once more for the second rank."""
     helpers = os.pathsep.join(map(str, (SCRIPT.parent, SCRIPT.parents[1])))
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": helpers, "GLOO_SOCKET_IFNAME": "lo"}
     command = [sys.executable, str(SCRIPT), str(folder), str(STEPS), "", strategy]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    return Ended(exit_code=done.returncode, printed=done.stderr if done.returncode else done.stdout)
 
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    return run(tmp_path_factory.mktemp("alone"), "auto")
+    return rl_forks.run(tmp_path_factory.mktemp("alone") / "run", STEPS, strategy="auto").result()
 
 
 @pytest.mark.parametrize(
-    "strategy",
-    ["ddp", pytest.param("fsdp", marks=pytest.mark.skipif(not IS_FULL_SIZE, reason="in make test-all"))],
+    ("strategy", "is_command"),
+    [
+        ("ddp", False),
+        pytest.param("ddp", True, marks=IN_FULL_SIZE),
+        pytest.param("fsdp", True, marks=IN_FULL_SIZE),
+    ],
 )
-def test_two_processes_sample_the_groups_and_learn_the_weights_of_one(strategy, alone, tmp_path):
-    both = run(tmp_path, strategy)
+def test_two_processes_sample_the_groups_and_learn_the_weights_of_one(strategy, is_command, alone, tmp_path):
+    folder = tmp_path / "both"
+    if is_command:
+        both = run_command(folder, strategy).result()
+    else:
+        both = rl_forks.run(folder, STEPS, strategy=strategy, num_ranks=2).result()
     for name in ("played", "rewards", "num_updates", "versions"):
         assert both[name] == alone[name]
     for name in ("reward/mean", "advantage/std", "policy/trained_tokens", "policy/kl_nats", "train/loss_nats"):
         assert both["history"][name] == pytest.approx(alone["history"][name], rel=1e-4, abs=1e-6)
     for one, other in zip(alone["parameters"], both["parameters"], strict=True):
         torch.testing.assert_close(torch.tensor(other), torch.tensor(one), rtol=1e-5, atol=2e-6)
-    trained = [line.split() for line in (tmp_path / "trained.txt").read_text().splitlines()]
+    trained = [line.split() for line in (folder / "trained.txt").read_text().splitlines()]
     assert len(trained) == 2 * STEPS, "each rank makes each update"
 
 

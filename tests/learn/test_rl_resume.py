@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import random
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from rl_forks import run
 
-SCRIPT = Path(__file__).with_name("rl_process.py")
 STEPS = 3
 IS_FULL_SIZE = os.environ.get("ROBUSTOPS_TEST_SIZE") == "full"
 
 pytestmark = pytest.mark.slow
-
-
-def run(folder: Path, kill_at: str = "", *, steps: int = STEPS) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(SCRIPT), str(folder), str(steps), kill_at]
-    helpers = os.pathsep.join(map(str, (SCRIPT.parent, SCRIPT.parents[1])))
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": helpers}
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
-
-
-def result(done: subprocess.CompletedProcess[str]) -> dict:
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.strip().splitlines()[-1])
 
 
 # What tells how long something took, or how often a kill made it happen.
@@ -57,13 +42,13 @@ def test_a_run_killed_at_random_again_and_again_ends_with_the_bits_and_the_table
     whole, _, whole_folder = undisturbed
     if steps != STEPS:
         whole_folder = tmp_path / "whole"
-        whole = result(run(whole_folder, steps=steps))
+        whole = run(whole_folder, steps).result()
     killed = 0
     while killed < num_kills:
-        done = run(tmp_path / "killed", str(rng.randint(1, 7 * steps // num_kills)), steps=steps)
-        assert done.returncode == -9, done.stderr[-3000:]
+        done = run(tmp_path / "killed", steps, kill_at=str(rng.randint(1, 7 * steps // num_kills)))
+        assert done.exit_code == -9, done.printed[-3000:]
         killed += 1
-    rest = result(run(tmp_path / "killed", steps=steps))
+    rest = run(tmp_path / "killed", steps).result()
     assert rest["fingerprint"] == whole["fingerprint"]
     assert rest["num_updates"] == whole["num_updates"]
     assert table(tmp_path / "killed") == table(whole_folder)
@@ -77,7 +62,7 @@ def trained(folder: Path) -> list[str]:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("rl") / "undisturbed"
-    return result(run(folder)), trained(folder), folder
+    return run(folder, STEPS).result(), trained(folder), folder
 
 
 @pytest.mark.parametrize(
@@ -90,16 +75,16 @@ def undisturbed(tmp_path_factory):
 )
 def test_a_killed_run_ends_with_the_bits_of_an_undisturbed_one(kill_at, undisturbed, tmp_path):
     whole, whole_trained, _ = undisturbed
-    killed = run(tmp_path, kill_at)
-    assert killed.returncode == -9, killed.stderr[-3000:]
-    rest = result(run(tmp_path))
+    killed = run(tmp_path / "killed", STEPS, kill_at=kill_at)
+    assert killed.exit_code == -9, killed.printed[-3000:]
+    rest = run(tmp_path / "killed", STEPS).result()
 
     assert rest["fingerprint"] == whole["fingerprint"]
     assert rest["weights"] == whole["weights"]
     assert rest["num_updates"] == whole["num_updates"] == STEPS
     # The run's history holds each step's data as often as it was trained; only an update whose state never reached
     # the disk is made again, on the same trajectories.
-    again = Counter(trained(tmp_path))
+    again = Counter(trained(tmp_path / "killed"))
     assert set(again) == set(whole_trained)
     repeated = [line for line, times in again.items() if times > 1]
     assert [line.split()[0] for line in repeated] == (["1"] if kill_at == "checkpoint" else [])
@@ -111,4 +96,4 @@ def test_a_killed_run_ends_with_the_bits_of_an_undisturbed_one(kill_at, undistur
     assert rest["played"] == of_step[num_known:] + [slot for slot in whole["played"] if slot.startswith("2/")]
     # Every step rolled out under weights of its own.
     assert rest["versions"] == [1, 2]
-    assert not list((tmp_path / "checkpoints").glob("*.partial")) or kill_at == "checkpoint"
+    assert not list((tmp_path / "killed" / "checkpoints").glob("*.partial")) or kill_at == "checkpoint"

@@ -1,0 +1,40 @@
+"""A tiny SFT run of as many ranks as there are processes; the first prints one JSON line at its end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import torch
+from test_sft_module import demonstrations
+from tiny_qwen3 import tiny_model
+
+from robustops.learn import ranks
+from robustops.learn.fit import Devices, fit
+from robustops.learn.metrics_table import MetricsTable
+from robustops.learn.model import named_weights
+from robustops.learn.sft import SftModule, SftSettings
+
+
+def main(folder: Path, strategy: str, packing: bool) -> None:
+    """Seven demonstrations, three a step: the last step has one, so one of two ranks has nothing to do."""
+    torch.set_num_threads(1)
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = SftSettings(epochs=2, lr=1e-3, batch_size=3, micro_batch_tokens=40, packing=packing)
+    notes: list[int] = []
+    module = SftModule(
+        tiny_model(0, spread=0.02),
+        demonstrations(7),
+        demonstrations(3, seed=1),
+        settings,
+        checkpoints=folder / "checkpoints",
+        report=lambda done, total, note: notes.append(done),
+    )
+    devices = Devices(processes=2, strategy=strategy) if strategy else Devices()
+    fit(module, devices=devices, logger=MetricsTable(folder) if ranks.is_first() else None)
+    last = named_weights(module.model)
+    module.keep_best()
+    best = named_weights(module.model)
+    if ranks.is_first():
+        weights = {name: [each[name].tolist() for each in (last, best)] for name in last}
+        print(json.dumps({"weights": weights, "best_loss": module.best_loss, "notes": notes}))
