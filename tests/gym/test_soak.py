@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import logging
 import os
 import weakref
 from dataclasses import dataclass
@@ -26,6 +27,14 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (PROC / "statm").exists(), reason="/proc is needed to count descriptors and memory"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def no_log_records():
+    """pytest keeps every record of a test; those of a served lifecycle would count as left behind."""
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
 
 
 @dataclass(frozen=True, slots=True)
