@@ -216,7 +216,8 @@ def plot_groups(groups: Mapping[str, Mapping[str, Rate]], ax: Axes, *, what: str
 
 def _sizes(by_model: Mapping[str, Rate]) -> str:
     """One number where all models have the same cases, else one each."""
-    return " / ".join(str(n) for n in dict.fromkeys(rate.n for rate in by_model.values()))
+    sizes = [rate.n for rate in by_model.values()]
+    return str(sizes[0]) if len(set(sizes)) == 1 else " / ".join(map(str, sizes))
 
 
 def plot_reliability(

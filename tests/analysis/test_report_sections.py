@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis.figures import draw, plot_groups
+from analysis.rates import wilson
 from analysis.report import main
 from analysis.viewer.__main__ import main as write_viewer
 from tests.analysis.run_folders import MakeRun, faulted, markdown_table, outcomes
@@ -64,6 +66,17 @@ def test_recovery_counts_hit_cases_alone_by_every_tag(make_run: MakeRun) -> None
         "kinds of training": ("1 of 1", "1 of 1"),
         "stress pack": ("1 of 2", "0 of 1"),
     }
+
+
+def test_a_figure_by_group_gives_one_number_of_cases_or_one_for_each_model() -> None:
+    """Two of three models share a number: three are written still, or nobody knows whose is missing."""
+    sizes = {"apart": (13, 36, 36), "alike": (8, 8, 8)}
+    groups = {
+        group: dict(zip(("Base", "SFT", "RL"), (wilson(1, n) for n in ns), strict=True)) for group, ns in sizes.items()
+    }
+    figure = draw("kinds", "By kind.", lambda ax: plot_groups(groups, ax, what="Recovered"), height=3)
+    assert "apart (n = 13 / 36 / 36)" in figure.svg
+    assert "alike (n = 8)" in figure.svg
 
 
 def test_damage_is_counted_with_its_severity_and_compared_in_pairs(make_run: MakeRun) -> None:
