@@ -25,7 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Show what the arguments name; 0 done, 2 a mistake of the user."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     parser = argparse.ArgumentParser(
-        prog="python -m robustops.show", description=__doc__.splitlines()[0] if __doc__ else None
+        prog="python -m robustops.show",
+        description="Look at one thing in the terminal in colour or as an HTML page. `VIEW --help` says more.",
     )
     views = parser.add_subparsers(dest="view", required=True, metavar="VIEW")
     for name, summary in VIEWS.items():

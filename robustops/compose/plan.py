@@ -238,12 +238,12 @@ def _show_time(console: Console, config: RunConfig, shape: ModelShape, lengths: 
     if hardware.tflops is None or hardware.bandwidth_gb_s is None:
         return
     mean = sum(lengths) / len(lengths) if lengths else config.model.max_context_tokens / 2
-    source = f"{len(lengths)} measured episodes" if lengths else "assumed episodes of half the context"
+    source = f"as long as {len(lengths)} measured ones" if lengths else "of half the context (assumed)"
     each = BF16 if config.model.dtype == "bfloat16" else FP32
     per_pass = shape.parameters * each + config.engine.concurrency * mean * shape.kv_bytes(each)
     tokens_per_s = config.engine.concurrency * BANDWIDTH_SHARE * hardware.bandwidth_gb_s * 1e9 / per_pass
     if config.plan.job == "evaluate":
-        console.print(f"estimate, {source}: decoding up to {tokens_per_s:.0f} tokens/s on one GPU")
+        console.print(f"estimate, episodes {source}: decoding up to {tokens_per_s:.0f} tokens/s on one GPU")
         return
     if isinstance(algorithm, GrpoConfig):
         num_episodes = (algorithm.clean_groups + algorithm.fault_groups) * algorithm.group_size
@@ -253,8 +253,8 @@ def _show_time(console: Console, config: RunConfig, shape: ModelShape, lengths: 
     passes += 2 if _reference_bytes(config, shape) else 0
     flops = passes * shape.parameters * num_episodes * mean
     update_s = flops / (MODEL_FLOPS_SHARE * hardware.tflops * 1e12 * hardware.gpus)
-    line = f"estimate, {num_episodes} of {source}: update {update_s:.0f} s without shared prefixes"
+    line = f"estimate of a step, {num_episodes} episodes {source}: update {update_s:.0f} s where no prefix is shared"
     if isinstance(algorithm, GrpoConfig):
         sampled = num_episodes * mean * SAMPLED_SHARE
-        line += f", rollout {sampled / tokens_per_s:.0f} s plus the tools' time, a step without refills"
+        line += f", rollout {sampled / tokens_per_s:.0f} s where no group is replaced, plus the tools' time"
     console.print(line)
