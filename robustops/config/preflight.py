@@ -38,7 +38,7 @@ def model_folder(config: RunConfig) -> Path:
     folder = Path(config.model.path).expanduser().absolute()
     if not (folder / "config.json").is_file():
         raise ConfigError(
-            f"model.path: no model in {folder} (config.json is missing); put {config.model.name} there, "
+            f"model.path: no model in {folder} (config.json is missing); put the model {config.model.name} there, "
             "or write model.path=FOLDER"
         )
     return folder
