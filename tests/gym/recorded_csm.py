@@ -38,6 +38,14 @@ def recorded_runs(folder: Path) -> dict[str, list[RecordedCall]]:
     return runs
 
 
+def recorded_checks(path: Path) -> Iterator[tuple[str, str, Any]]:
+    """Name, query and the value that the real server gave at the end of the run."""
+    task = json.loads(path.read_text())
+    queries = {check["name"]: check["validation_config"]["query"] for check in task["verifiers"]}
+    for name, value in task["_recorded"]["verifiers"].items():
+        yield name, queries[name], value["actual"]
+
+
 def _call(call: Mapping[str, Any]) -> RecordedCall:
     result = call["result"]
     text = result["content"][0]["text"]

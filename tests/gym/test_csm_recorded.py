@@ -5,10 +5,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from recorded_csm import Overlay, masked, recorded_runs
+from recorded_csm import Overlay, masked, recorded_checks, recorded_runs
 from reliability_suite import suite_root
 
 from robustops.gym.clock import VirtualClock
+from robustops.gym.comparison import extract_value
 from robustops.gym.domains import load_toolbox
 from robustops.gym.engine import Engine
 from robustops.gym.seeds import SeedStore
@@ -24,17 +25,25 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def outcomes():
-    """(tool, what it does, recorded call, our result) of every recorded call, each run on its own seed overlay."""
+def replayed():
+    """Every recorded call as (tool, recorded call, our result), and every recorded check as (run and name, their value,
+    our value); each run on its own seed overlay."""
     toolbox = load_toolbox("csm")
     seed = SeedStore().from_file(toolbox.domain, suite_root(), SEED)
-    found = []
-    for calls in recorded_runs(RECORDED).values():
+    answers, values = [], []
+    for name, calls in recorded_runs(RECORDED).items():
         engine = Engine(toolbox, seed, VirtualClock(), {"x-user-email": "thomas.green@servicenow.com"})
         Overlay(toolbox.domain, engine.database).reveal(calls)
-        found += [(toolbox.domain.tools[call.tool], call, engine.call(call.tool, call.arguments)) for call in calls]
+        answers += [(toolbox.domain.tools[call.tool], call, engine.call(call.tool, call.arguments)) for call in calls]
+        for check, query, theirs in recorded_checks(RECORDED / f"{name}.json"):
+            values.append((f"{name}: {check}", theirs, extract_value(engine.sql_runner.run(query))))
         engine.close()
-    return found
+    return answers, values
+
+
+@pytest.fixture(scope="module")
+def outcomes(replayed):
+    return replayed[0]
 
 
 def agrees(tool, call, result):
@@ -46,7 +55,20 @@ def agrees(tool, call, result):
     return has_same_order and masked(domain, tool, ours) == masked(domain, tool, theirs)
 
 
-def test_the_recordings_hold_every_kind_of_call(outcomes):
+def test_checks_find_the_recorded_values(replayed, record_property):
+    values = replayed[1]
+    wrong = [f"{check}: theirs {theirs}, ours {ours}" for check, theirs, ours in values if theirs != ours]
+    record_property("agreement", f"csm, check values: {len(values) - len(wrong)} of {len(values)}")
+    assert len(values) >= 160
+    assert {0, 1} < {theirs for _, theirs, _ in values if isinstance(theirs, int)}
+    assert wrong == []
+
+
+def test_the_recordings_hold_every_kind_of_call(outcomes, record_property):
+    kinds = Counter(tool.does for tool, _, _ in outcomes)
+    held = Counter(tool.does for tool, call, result in outcomes if agrees(tool, call, result))
+    shown = ", ".join(f"{kind} {held[kind]} of {count}" for kind, count in sorted(kinds.items()))
+    record_property("agreement", f"csm, replies: {shown}")
     does = Counter(tool.does for tool, _, _ in outcomes)
     assert does["create"] >= 80
     assert does["update"] >= 70
