@@ -5,16 +5,17 @@ To add a subtype: one class in `mechanisms/`, one row here, and its wording in `
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
+from robustops.core.task import ToolSchema
 from robustops.faults.mechanism import Family, Mechanism
 from robustops.faults.mechanisms.false_ack import SilentNoop
 from robustops.faults.mechanisms.ignored_filter import DroppedFilter
 from robustops.faults.mechanisms.incomplete_read import PartialList, TruncatedReply
-from robustops.faults.mechanisms.interface_drift import SchemaDrift
+from robustops.faults.mechanisms.interface_drift import SchemaDrift, native_arguments
 from robustops.faults.mechanisms.lasting_outage import PermanentOutage
 from robustops.faults.mechanisms.not_executed import Rejected
 from robustops.faults.mechanisms.reply_mixup import SwappedReply
@@ -39,9 +40,15 @@ class CapRange:
             raise ValueError(f"cap range: expected 1 <= low <= high, got {self.low}..{self.high}")
 
 
+def as_they_are(tool: ToolSchema, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    return arguments
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """`visibility`: whether the reply itself says that something is wrong. `dose`: what intensity settles, beside caps.
+
+    `translate`: what the tool itself takes of a call that the fault lets through.
 
     A transient fault hits repetitions of one call until its cap is used; a permanent one every call of that tool.
     `pack`: the probe and the stress pack are for evaluation alone; of the main pack, one family is held out.
@@ -54,6 +61,7 @@ class Kind:
     persistence: Persistence = "transient"
     dose: str = ""
     pack: Pack = "main"
+    translate: Callable[[ToolSchema, Mapping[str, Any]], Mapping[str, Any]] = as_they_are
 
     @property
     def is_permanent(self) -> bool:
@@ -104,6 +112,7 @@ _KINDS = (
     Kind(
         family="interface_drift",
         mechanism=SchemaDrift(),
+        translate=native_arguments,
         caps=FOREVER,
         visibility="explicit",
         persistence="permanent",

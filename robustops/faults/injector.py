@@ -18,7 +18,6 @@ from robustops.core.signature import call_signature
 from robustops.core.task import ToolSchema
 from robustops.faults.catalogue import Kind, kind_of
 from robustops.faults.mechanism import Attempt, Draw, Mechanism, Origin
-from robustops.faults.mechanisms.interface_drift import SchemaDrift, native_arguments
 from robustops.gym.session import Session
 
 
@@ -73,16 +72,14 @@ class Injector:
         if mechanism.executes:
             attempt = await executed(attempt, self._session)
         if not await mechanism.is_eligible(attempt, self._session):
-            return attempt.native if attempt.native is not None else await self._native(mechanism, attempt)
+            return attempt.native if attempt.native is not None else await self._native(attempt)
         shown = await mechanism.reply(attempt, self._session, self._draw())
         await self._record(attempt, shown, index)
         return shown
 
-    async def _native(self, mechanism: Mechanism, attempt: Attempt) -> ToolResult:
-        arguments = attempt.arguments
-        if isinstance(mechanism, SchemaDrift):
-            arguments = native_arguments(attempt.tool, arguments)
-        return await self._session.call(attempt.tool.name, arguments)
+    async def _native(self, attempt: Attempt) -> ToolResult:
+        assert self._kind is not None
+        return await self._session.call(attempt.tool.name, self._kind.translate(attempt.tool, attempt.arguments))
 
     def _matching(self, name: str, arguments: Mapping[str, Any]) -> Mechanism | None:
         if self.plan is None or self._kind is None or self.remaining_cap <= 0 or name not in self._schemas:
