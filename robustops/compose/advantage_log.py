@@ -6,12 +6,13 @@ its lines again, and the later ones count.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from robustops.core.episode import Episode, EpisodeGroup
-from robustops.core.tables import append_line
+from robustops.core.tables import append_lines
 from robustops.learn.batch import TrainingBatch
 
 ADVANTAGES = "advantages.jsonl"
@@ -22,22 +23,25 @@ class AdvantageLog:
 
     def __init__(self, folder: Path, decode: Callable[[Sequence[int]], str]) -> None:
         self._path = folder / ADVANTAGES
-        self._decode = decode
+        self._piece = cache(lambda token: decode([token]))  # as many as the vocabulary has, and every step reads them
 
     def add(self, groups: Sequence[EpisodeGroup], batch: TrainingBatch) -> None:
+        append_lines(self._path, self._lines(groups, batch))
+
+    def _lines(self, groups: Sequence[EpisodeGroup], batch: TrainingBatch) -> Iterator[dict[str, Any]]:
         trained = iter(batch.trajectories)
         for group in groups:
             for member, episode in enumerate(group.episodes):
                 if episode.generated:  # the batch leaves the others out
                     turns = self._turns(episode, next(trained).advantage_T.tolist())
-                    append_line(self._path, {"group": group.group_id, "member": member, "turns": turns})
+                    yield {"group": group.group_id, "member": member, "turns": turns}
 
     def _turns(self, episode: Episode, advantages: Sequence[float]) -> list[dict[str, Any]]:
         turns, start = [], 0
         for turn in episode.turns:
             start += len(turn.context_ids)
             end = start + len(turn.sampled_ids)
-            pieces = [self._decode([token]) for token in turn.sampled_ids]
+            pieces = [self._piece(token) for token in turn.sampled_ids]
             values = [round(value, 5) for value in advantages[start:end]]
             turns.append(
                 {"pieces": pieces, "advantages": values} if turn.generated else {"pieces": [], "advantages": []}

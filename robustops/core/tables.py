@@ -128,8 +128,13 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def append_line(path: Path, value: Mapping[str, Any]) -> None:
     """Append one JSON line and flush it to disk, so that a kill costs at most the line being written."""
+    append_lines(path, [value])
+
+
+def append_lines(path: Path, values: Iterable[Mapping[str, Any]]) -> None:
+    """Append JSON lines and flush them to disk together."""
     with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+        file.writelines(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n" for value in values)
         file.flush()
         os.fsync(file.fileno())
 

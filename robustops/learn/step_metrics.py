@@ -39,13 +39,13 @@ def sampled_metrics(played: Sequence[Played], weights: RewardWeights) -> dict[st
     scored = [group for group in played if group.scores]
     members = [score for group in scored for score in group.scores]
     episodes = [episode for group in played for episode in group.group.episodes]
-    found = _means("reward/mean", (float(score.reward(weights)) for score in members))
+    rewards = [[float(score.reward(weights)) for score in group.scores] for group in scored]
+    found = _means("reward/mean", (reward for group in rewards for reward in group))
     for name, read in _READ.items():
         found |= _means(f"reward/{name}_share" if name == "success" else f"reward/{name}_mean", map(read, members))
     outcomes = [[score.success for score in group.scores] for group in scored]
     found |= _means("groups/all_failed_share", (not any(outcome) for outcome in outcomes))
     found |= _means("groups/mixed_share", (any(outcome) and not all(outcome) for outcome in outcomes))
-    rewards = [[float(score.reward(weights)) for score in group.scores] for group in scored]
     found |= _means("groups/reward_std_mean", (statistics.stdev(group) for group in rewards if len(group) > 1))
     hits = Counter(event.subtype for episode in episodes for event in episode.faults)
     found |= {f"fault/{subtype}_hits": float(number) for subtype, number in sorted(hits.items())}
