@@ -14,7 +14,7 @@ from robustops.compose.progress import progress
 from robustops.compose.tasks import open_task_set, select_tasks
 from robustops.config import RunConfig
 from robustops.config.tree import SourceConfig
-from robustops.core.errors import ConfigError, GymError, TaskError
+from robustops.core.errors import ConfigError, TaskError
 from robustops.core.tables import read_json, write_atomically
 from robustops.core.task import Part
 from robustops.data.public.build import Built, build
@@ -25,7 +25,7 @@ from robustops.data.public.parts import Allocation
 from robustops.data.public.unpack import unpack
 from robustops.data.tasks import domains_of
 from robustops.gym.embedded import EmbeddedGym
-from robustops.gym.public import PUBLIC_SERVERS
+from robustops.gym.public import BY_DOMAIN
 
 ARCHIVE = "gym_dbs.zip"
 ROWS = "tasks.nemo_gym.jsonl"
@@ -122,13 +122,8 @@ def _unpacked(archive: Path, downloads: Path, max_mib: int) -> Path:
 
 async def _embedded_tools() -> Mapping[str, frozenset[str]]:
     """Tool names of every server that the embedded gym has."""
-    gym, found = EmbeddedGym(), {}
-    for server in PUBLIC_SERVERS:
-        try:
-            found[server.name] = frozenset(tool.name for tool in await gym.catalogue(server.domain))
-        except (ValueError, GymError):
-            continue  # not embedded: its tasks are listed as not runnable
-    return found
+    found = await catalogues(EmbeddedGym(), BY_DOMAIN)
+    return {BY_DOMAIN[domain].name: frozenset(tool.name for tool in tools) for domain, tools in found.items()}
 
 
 def _name(source: SourceConfig) -> str:

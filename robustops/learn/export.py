@@ -15,6 +15,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from robustops.core.errors import TableError
+from robustops.core.folders import replace_folder
 from robustops.learn.lora import merged_weights
 
 TOKENIZER_FILES = (
@@ -46,7 +47,7 @@ def export_model(
     shutil.rmtree(partial, ignore_errors=True)
     try:
         _write(model, partial, source, dtype, merged_weights(model) if weights is None else weights)
-        _replace(folder, partial)
+        replace_folder(partial, folder)
     except (OSError, SafetensorError) as error:
         raise TableError(
             f"{folder}: the model could not be written ({error}); free disk space and run the same command again"
@@ -63,21 +64,6 @@ def _write(model: PreTrainedModel, folder: Path, source: Path, dtype: str, weigh
         if (source / name).is_file():
             shutil.copy2(source / name, folder / name)
     _set_dtype(folder / "config.json", dtype)
-
-
-def _replace(folder: Path, new: Path) -> None:
-    """Folders cannot be swapped in one system call everywhere; should the second rename fail, the first is undone."""
-    if not folder.exists():
-        new.rename(folder)
-        return
-    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
-    folder.rename(old)
-    try:
-        new.rename(folder)
-    except OSError:
-        old.rename(folder)
-        raise
-    shutil.rmtree(old)
 
 
 def _set_dtype(path: Path, dtype: str) -> None:

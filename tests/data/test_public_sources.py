@@ -13,9 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from robustops.core.errors import SplitError, TaskError
+from robustops.core.folders import finish_replacing
 from robustops.core.tables import read_json
 from robustops.core.task import ToolSchema
-from robustops.data.public.build import build, finish_replacing
+from robustops.data.public.build import build
 from robustops.data.public.fetch import fetch_file, fetch_revision, tree_sha256
 from robustops.data.public.inventory import take_inventory
 from robustops.data.public.nemo import from_row, to_row

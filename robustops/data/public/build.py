@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from robustops.core.errors import TaskError
+from robustops.core.folders import finish_replacing, replace_folder
 from robustops.core.tables import write_json, write_listing
 from robustops.core.task import Task, ToolMode
 from robustops.data.public.inventory import FoundTask, Inventory
@@ -63,7 +64,7 @@ def build(
         entries.append(entry)
     _write_lists(partial, entries, inventory, source)
     built = _summary(root, tasks, entries, inventory)
-    write_json(partial / "missing.json", {name: value for name, value in asdict(built).items() if "root" not in name})
+    write_json(partial / "missing.json", {name: value for name, value in asdict(built).items() if name != "root"})
     replace_folder(partial, root)
     return built
 
@@ -147,20 +148,3 @@ def _summary(root: Path, tasks: list[Task], entries: list[SplitEntry], inventory
         missing_snapshots=tuple(sorted(servers - set(inventory.snapshots))),
         missing_modes=dict(lacking),
     )
-
-
-def replace_folder(new: Path, place: Path) -> None:
-    """Move a finished folder to its place; the one there before is removed only after that."""
-    old = place.with_name(f".{place.name}.old")
-    if place.exists():
-        place.replace(old)
-    new.replace(place)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def finish_replacing(place: Path) -> None:
-    """Bring back the set that a kill between the two moves of `replace_folder` left aside."""
-    old = place.with_name(f".{place.name}.old")
-    if old.is_dir() and not place.exists():
-        old.replace(place)
-    shutil.rmtree(old, ignore_errors=True)

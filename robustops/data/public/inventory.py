@@ -14,19 +14,11 @@ from typing import Any
 
 from robustops.core.errors import TaskError
 from robustops.core.task import ToolMode
-from robustops.data.public.nemo import from_row
+from robustops.data.public.nemo import MODE_NAMES, from_row
 from robustops.data.tasks import load_values
 
 # How the public data names its modes: configs of the data set, folders of a copy, suffixes of a task.
-MODES: Mapping[str, ToolMode] = {
-    "oracle": "oracle",
-    "plus_5_tools": "plus5",
-    "plus_10_tools": "plus10",
-    "plus_15_tools": "plus15",
-    "plus5": "plus5",
-    "plus10": "plus10",
-    "plus15": "plus15",
-}
+MODES: Mapping[str, ToolMode] = {name: mode for mode, theirs in MODE_NAMES.items() for name in (mode, theirs)}
 ENCODED = ("gym_servers_config", "verifiers", "selected_tools", "restricted_tools")
 ROW_FILES = (".parquet", ".jsonl")
 
