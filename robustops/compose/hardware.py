@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from robustops.config import GrpoConfig, RunConfig
+from robustops.config.preflight import too_few_gpus
 from robustops.core.errors import ConfigError
 
 
@@ -26,12 +27,8 @@ def check_ranks(config: RunConfig) -> None:
 
 def check_hardware(config: RunConfig) -> None:
     """Raise ConfigError where the hardware asked for is not visible; set the number of CPU threads."""
-    wanted = config.hardware.gpus
     found = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if wanted > found:
-        raise ConfigError(
-            f"hardware={config.hardware.name} wants {wanted} GPU{'s' if wanted > 1 else ''}, {found} visible here; "
-            "use hardware=cpu, or check CUDA_VISIBLE_DEVICES"
-        )
+    if config.hardware.gpus > found:
+        raise too_few_gpus(config.hardware, found=found)
     if config.hardware.threads is not None:
         torch.set_num_threads(config.hardware.threads)

@@ -46,10 +46,14 @@ def model_folder(config: RunConfig) -> Path:
 
 def check_gpu_is_there(hardware: HardwareConfig, devices: Path = Path("/dev")) -> None:
     """Raise ConfigError for hardware with GPUs where no driver is, or where the environment hides them all."""
-    wanted = hardware.gpus
     is_hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
-    if wanted and (is_hidden or not any(True for pattern in GPU_DEVICES for _ in devices.glob(pattern))):
-        raise ConfigError(
-            f"hardware={hardware.name} wants {wanted} GPU{'s' if wanted > 1 else ''}, 0 visible here; "
-            "use hardware=cpu, or check CUDA_VISIBLE_DEVICES"
-        )
+    if hardware.gpus and (is_hidden or not any(True for pattern in GPU_DEVICES for _ in devices.glob(pattern))):
+        raise too_few_gpus(hardware, found=0)
+
+
+def too_few_gpus(hardware: HardwareConfig, *, found: int) -> ConfigError:
+    wanted = hardware.gpus
+    return ConfigError(
+        f"hardware={hardware.name} wants {wanted} GPU{'s' if wanted > 1 else ''}, {found} visible here; "
+        "use hardware=cpu, or check CUDA_VISIBLE_DEVICES"
+    )
