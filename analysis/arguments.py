@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import NoReturn
 
@@ -28,6 +29,16 @@ def parse(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> a
         close = get_close_matches(unknown[0], flags, n=1)
         parser.error(f"unknown argument {unknown[0]!r}; " + (f"did you mean {close[0]}?" if close else "see --help"))
     return args
+
+
+def answer(command: Callable[[], None], mistakes: tuple[type[Exception], ...] = (UserError,)) -> int:
+    """Run a command: 0 when it is done, 2 and one line for a person's mistake."""
+    try:
+        command()
+    except mistakes as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
 
 
 class _OneLineParser(argparse.ArgumentParser):

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.align import CONDITIONS, Condition
-from analysis.arguments import command_parser, parse
+from analysis.arguments import answer, command_parser, parse
 from analysis.difficulty import mixed_groups, mixed_share, noise_floor, rerun_discordance, tasks_needed
 from analysis.document import Document, Section, Table
 from analysis.figures import draw, plot_counts
@@ -34,21 +34,19 @@ DIFFERENCES = (0.02, 0.05, 0.10)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    try:
-        args = _parse(arguments)
-        (run,) = open_sources([args.run])
-        out = args.out or args.run / "calibration"
-        tasks = {condition: _attempts(run, condition) for condition in CONDITIONS}
-        tasks = {condition: found for condition, found in tasks.items() if found}
-        write(_document(run, tasks, args.group_size), out)
-        chosen = _band(tasks[args.condition], args.low, args.high) if args.condition in tasks else []
-        remark = f"# success within {args.low:g} to {args.high:g} over {args.condition} runs of {run.rows[0].model}"
-        write_atomically(out / "curriculum.txt", "\n".join([remark, *chosen, ""]).encode())
-    except (UserError, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    return answer(lambda: _run(_parse(arguments)), mistakes=(UserError, ValueError))
+
+
+def _run(args: argparse.Namespace) -> None:
+    (run,) = open_sources([args.run])
+    out = args.out or args.run / "calibration"
+    tasks = {condition: _attempts(run, condition) for condition in CONDITIONS}
+    tasks = {condition: found for condition, found in tasks.items() if found}
+    write(_document(run, tasks, args.group_size), out)
+    chosen = _band(tasks[args.condition], args.low, args.high) if args.condition in tasks else []
+    remark = f"# success within {args.low:g} to {args.high:g} over {args.condition} runs of {run.rows[0].model}"
+    write_atomically(out / "curriculum.txt", "\n".join([remark, *chosen, ""]).encode())
     print(f"calibration: {out / 'report.html'}\n{len(chosen)} tasks: {out / 'curriculum.txt'}")
-    return 0
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -20,7 +20,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from rich.console import Console
 
-from analysis.arguments import command_parser, parse
+from analysis.arguments import answer, command_parser, parse
 from analysis.document import Document, Section, Table
 from analysis.figures import BLUE, ORANGE, draw
 from analysis.render import to_terminal
@@ -68,18 +68,16 @@ def load(path: Path) -> Demonstrations:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    try:
-        args = _parse(arguments)
-        demonstrations = load(args.file)
-        out = args.out or (args.file if args.file.is_dir() else args.file.parent) / "data_card"
-        document = card(demonstrations, cap=args.cap)
-        write(document, out)
-    except (UserError, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    return answer(lambda: _run(_parse(arguments)), mistakes=(UserError, ValueError))
+
+
+def _run(args: argparse.Namespace) -> None:
+    demonstrations = load(args.file)
+    out = args.out or (args.file if args.file.is_dir() else args.file.parent) / "data_card"
+    document = card(demonstrations, cap=args.cap)
+    write(document, out)
     to_terminal(document, Console())
     print(f"data card: {out / 'report.html'}")
-    return 0
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

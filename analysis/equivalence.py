@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.align import Alignment, Condition, Run, Slot, align, load_run, solved
-from analysis.arguments import command_parser, parse
+from analysis.arguments import answer, command_parser, parse
 from analysis.document import Document, Section, Table
 from analysis.paired import PairedTable, compare
 from analysis.preference import preference
@@ -25,7 +25,7 @@ from analysis.rates import wilson
 from analysis.repeats import Repeats, flip_excess, macro_difference
 from analysis.report import write
 from analysis.result import p_value, percent, percent_interval, points, points_interval
-from robustops.core.errors import TableError, UserError
+from robustops.core.errors import TableError
 from robustops.core.tables import read_lines
 
 MARGIN = 0.02
@@ -46,17 +46,15 @@ class Line:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    try:
-        args = _parse(arguments)
-        out = args.out or args.runs[-1] / "equivalence"
-        document = equivalence_of(args.runs[0], args.runs[1])
-        write(document, out)
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    return answer(lambda: _run(_parse(arguments)))
+
+
+def _run(args: argparse.Namespace) -> None:
+    out = args.out or args.runs[-1] / "equivalence"
+    document = equivalence_of(args.runs[0], args.runs[1])
+    write(document, out)
     print("\n".join(document.summary))
     print(f"equivalence: {out / 'report.html'}")
-    return 0
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -18,7 +18,7 @@ import numpy as np
 import yaml
 
 from analysis.align import Alignment, Run, align, load_run
-from analysis.arguments import command_parser, parse
+from analysis.arguments import answer, command_parser, parse
 from analysis.document import Document, Section, Table
 from analysis.figures import draw, plot_settings
 from analysis.multiplicity import holm
@@ -28,7 +28,7 @@ from analysis.result import p_value, percent, percent_interval, points, points_i
 from analysis.sections.gains import paired_table
 from analysis.sections.headline import rate
 from analysis.sections.training import Curve, read_curves
-from robustops.core.errors import TableError, UserError
+from robustops.core.errors import TableError
 
 SEED_KEY = "seed"
 
@@ -44,17 +44,15 @@ class Job:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    try:
-        args = _parse(arguments)
-        out = args.out or args.folder / "comparison"
-        document = comparison(args.folder)
-        write(document, out)
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    return answer(lambda: _run(_parse(arguments)))
+
+
+def _run(args: argparse.Namespace) -> None:
+    out = args.out or args.folder / "comparison"
+    document = comparison(args.folder)
+    write(document, out)
     print("\n".join(document.summary))
     print(f"comparison: {out / 'report.html'}")
-    return 0
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -16,7 +16,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from analysis.arguments import command_parser, parse
+from analysis.arguments import answer, command_parser, parse
 from analysis.document import Document, Section
 from analysis.render import section_html
 from robustops.core.errors import UserError
@@ -92,15 +92,13 @@ def _tools() -> tuple[Any, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    try:
-        args = _parse(arguments)
-        out = args.out or args.runs[-1] / f"{args.name}.ipynb"
-        execute(args.name, args.runs, out)
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    return answer(lambda: _run(_parse(arguments)))
+
+
+def _run(args: argparse.Namespace) -> None:
+    out = args.out or args.runs[-1] / f"{args.name}.ipynb"
+    execute(args.name, args.runs, out)
     print(f"notebook: {out}")
-    return 0
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -17,7 +17,7 @@ from pathlib import Path
 from rich.console import Console
 
 from analysis.align import align, load_run
-from analysis.arguments import command_parser, parse
+from analysis.arguments import answer, command_parser, parse
 from analysis.build import build
 from analysis.check import check_run
 from analysis.document import Document
@@ -28,27 +28,25 @@ from robustops.core.tables import write_atomically
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    try:
-        args = _parse(arguments)
-        runs = [load_run(folder) for folder in args.runs]
-        if args.check:
-            for run in runs:
-                checked = check_run(run.folder)
-                print(
-                    f"{run.folder}: {checked.num_episodes} episodes, {checked.num_values} check values "
-                    f"({checked.num_judged} without an expected value): every row follows from them"
-                )
-        alignment = align(runs)
-        out = args.out or args.runs[-1] / "report"
-        curves = _curves(args.runs, args.training)
-        document = build(alignment, title=args.title, curves=curves, viewer=_viewer(args.viewer, out))
-        write(document, out)
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    return answer(lambda: _run(_parse(arguments)))
+
+
+def _run(args: argparse.Namespace) -> None:
+    runs = [load_run(folder) for folder in args.runs]
+    if args.check:
+        for run in runs:
+            checked = check_run(run.folder)
+            print(
+                f"{run.folder}: {checked.num_episodes} episodes, {checked.num_values} check values "
+                f"({checked.num_judged} without an expected value): every row follows from them"
+            )
+    alignment = align(runs)
+    out = args.out or args.runs[-1] / "report"
+    curves = _curves(args.runs, args.training)
+    document = build(alignment, title=args.title, curves=curves, viewer=_viewer(args.viewer, out))
+    write(document, out)
     to_terminal(document, Console(width=None if sys.stdout.isatty() else 130))
     print(f"report: {out / 'report.html'}\n        {out / 'report.md'}")
-    return 0
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -19,13 +19,13 @@ from pathlib import Path
 import numpy as np
 
 from analysis.align import Condition, Run, load_run
-from analysis.arguments import command_parser, parse
+from analysis.arguments import answer, command_parser, parse
 from analysis.document import Document, Section, Table
 from analysis.figures import draw_panels, plot_reliability
 from analysis.passk import Attempts, RepeatedRate, repeated_rate
 from analysis.report import write
 from analysis.result import percent, percent_interval
-from robustops.core.errors import TableError, UserError
+from robustops.core.errors import TableError
 from robustops.core.tables import read_lines
 
 SEED = 20_240_607  # of the bootstrap alone
@@ -42,15 +42,13 @@ class Point:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    try:
-        args = _parse(arguments)
-        out = args.out or args.runs[-1] / "surface"
-        write(surface([load_run(folder) for folder in args.runs]), out)
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    return answer(lambda: _run(_parse(arguments)))
+
+
+def _run(args: argparse.Namespace) -> None:
+    out = args.out or args.runs[-1] / "surface"
+    write(surface([load_run(folder) for folder in args.runs]), out)
     print(f"surface: {out / 'report.html'}")
-    return 0
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

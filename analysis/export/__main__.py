@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.arguments import command_parser, parse
+from analysis.arguments import answer, command_parser, parse
 from analysis.export.atif import atif_lines
 from analysis.export.inspect_log import inspect_log
 from analysis.export.telemetry import telemetry_lines
@@ -32,22 +32,20 @@ LINES: Mapping[str, Callable[[Source, Sequence[str]], Iterable[Mapping[str, Any]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    try:
-        args = _parse(arguments)
-        (source,) = open_sources([args.run])
-        conditions = (args.condition,) if args.condition else ("clean", "fault")
-        if args.format == "inspect":
-            log = inspect_log(source, conditions)
-            text, count = json.dumps(log, ensure_ascii=False, indent=1) + "\n", len(log["samples"])
-        else:
-            lines = [json.dumps(line, ensure_ascii=False) for line in LINES[args.format](source, conditions)]
-            text, count = "".join(line + "\n" for line in lines), len(lines)
-        _write(args.out, text)
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    return answer(lambda: _run(_parse(arguments)))
+
+
+def _run(args: argparse.Namespace) -> None:
+    (source,) = open_sources([args.run])
+    conditions = (args.condition,) if args.condition else ("clean", "fault")
+    if args.format == "inspect":
+        log = inspect_log(source, conditions)
+        text, count = json.dumps(log, ensure_ascii=False, indent=1) + "\n", len(log["samples"])
+    else:
+        lines = [json.dumps(line, ensure_ascii=False) for line in LINES[args.format](source, conditions)]
+        text, count = "".join(line + "\n" for line in lines), len(lines)
+    _write(args.out, text)
     print(f"{args.out}: {count} {'turns' if args.format == 'telemetry' else 'episodes'}")
-    return 0
 
 
 def _write(path: Path, text: str) -> None:

@@ -13,25 +13,22 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis.arguments import command_parser, parse
+from analysis.arguments import answer, command_parser, parse
 from analysis.source import open_sources
 from analysis.viewer.pages import write_pages
-from robustops.core.errors import UserError
 
 MAX_MB = 100
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    try:
-        args = _parse(arguments)
-        out = args.out or args.runs[-1] / "viewer"
-        pages = write_pages(open_sources(args.runs), out, max_bytes=int(args.max_mb * 1_000_000))
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    return answer(lambda: _run(_parse(arguments)))
+
+
+def _run(args: argparse.Namespace) -> None:
+    out = args.out or args.runs[-1] / "viewer"
+    pages = write_pages(open_sources(args.runs), out, max_bytes=int(args.max_mb * 1_000_000))
     cut = f"; texts cut at {pages.text_limit:,} characters to fit" if pages.text_limit else ""
     print(f"viewer: {out / 'index.html'}\n{pages.num_episodes} episodes, {pages.num_bytes / 1e6:.1f} MB{cut}")
-    return 0
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
