@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hydra import initialize_config_dir
+from omegaconf import OmegaConf
+
+from robustops import cli
+from robustops.config import register
 
 ROOT = Path(__file__).resolve().parents[1]
 IS_FULL_SIZE = os.environ.get("ROBUSTOPS_TEST_SIZE") == "full"
@@ -24,6 +30,16 @@ def shared() -> Path:
 def sized():
     """Give a long test its size: `sized(200)` is 200 under `make test-all` and 20 otherwise."""
     return lambda full, least=1: full if IS_FULL_SIZE else max(least, full // 10)
+
+
+@pytest.fixture
+def hydra_knows_the_tree() -> Iterator[None]:
+    """Configurations can be composed in this process, from any folder."""
+    register()
+    OmegaConf.register_new_resolver("robustops_assets", lambda name: f"assets/{name}", replace=True)
+    OmegaConf.register_new_resolver("robustops_groups", cli.list_groups, replace=True)
+    with initialize_config_dir(str(cli.conf_dir()), version_base="1.3"):
+        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

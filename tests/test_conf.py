@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
+from hydra import compose
 
 from robustops import cli
-from robustops.config import GrpoConfig, RunConfig, SftConfig, register, typed
+from robustops.config import GrpoConfig, RunConfig, SftConfig, typed
 from robustops.core.errors import ConfigError
 
+pytestmark = pytest.mark.usefixtures("hydra_knows_the_tree")
+
 EXPERIMENTS = cli.options("experiment")
-
-
-@pytest.fixture(autouse=True)
-def hydra_knows_the_tree() -> Iterator[None]:
-    register()
-    OmegaConf.register_new_resolver("robustops_assets", lambda name: f"assets/{name}", replace=True)
-    OmegaConf.register_new_resolver("robustops_groups", cli.list_groups, replace=True)
-    with initialize_config_dir(str(cli.conf_dir()), version_base="1.3"):
-        yield
 
 
 def composed(primary: str, *overrides: str) -> RunConfig:

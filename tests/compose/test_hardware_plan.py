@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
+from hydra import compose
 
-from robustops import cli
 from robustops.compose import plan
-from robustops.config import RunConfig, register, typed
+from robustops.config import RunConfig, typed
 from robustops.core.episode import Episode, Turn
 from robustops.core.errors import ConfigError, TableError
 from robustops.core.tables import append_line
@@ -19,18 +16,11 @@ from robustops.core.task import Case
 from robustops.rollout.run_folder import TRAJECTORIES
 from robustops.rollout.trajectory import dump_episode
 
+pytestmark = pytest.mark.usefixtures("hydra_knows_the_tree")
+
 SFT = ("+experiment=sft", "algorithm.demonstrations=file")
 RL = ("+experiment=rl120",)
 EVAL = ("+experiment=eval_test", "plan.job=evaluate")
-
-
-@pytest.fixture(autouse=True)
-def hydra_knows_the_tree() -> Iterator[None]:
-    register()
-    OmegaConf.register_new_resolver("robustops_assets", lambda name: f"assets/{name}", replace=True)
-    OmegaConf.register_new_resolver("robustops_groups", cli.list_groups, replace=True)
-    with initialize_config_dir(str(cli.conf_dir()), version_base="1.3"):
-        yield
 
 
 def planned(*overrides: str) -> None:

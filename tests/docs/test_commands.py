@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hydra import compose, initialize_config_dir
+from hydra import compose
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from omegaconf import OmegaConf
 
-from robustops import cli, show
-from robustops.config import known_keys, register, typed
+from robustops import show
+from robustops.config import known_keys, typed
 from robustops.config.reference import reference
 from robustops.config.tree import RunConfig
+
+pytestmark = pytest.mark.usefixtures("hydra_knows_the_tree")
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -53,15 +54,6 @@ def commands() -> Iterator[tuple[str, str]]:
 
 
 COMMANDS = [found for found in commands() if re.search(r"python -m|^make |experiments/", found[1])]
-
-
-@pytest.fixture(autouse=True)
-def hydra_knows_the_tree() -> Iterator[None]:
-    register()
-    OmegaConf.register_new_resolver("robustops_assets", lambda name: f"assets/{name}", replace=True)
-    OmegaConf.register_new_resolver("robustops_groups", cli.list_groups, replace=True)
-    with initialize_config_dir(str(cli.conf_dir()), version_base="1.3"):
-        yield
 
 
 def one_at_a_time(choices: list[list[str]]) -> Iterator[list[str]]:

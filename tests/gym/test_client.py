@@ -5,10 +5,10 @@ import json
 import re
 import socket
 import zlib
-from contextlib import asynccontextmanager
 
 import pytest
 from fake_container import container, task
+from gym_client import http_gym
 
 from robustops.core.errors import ConfigError, GymError, GymTimeout, GymUnavailable, SeedError, SnapshotUnsupported
 from robustops.gym.client import HttpGym
@@ -16,15 +16,6 @@ from robustops.gym.remote_state import new_database_id
 from robustops.gym.transport import Timeouts, context_headers
 
 QUICK = Timeouts(call_s=0.05, query_s=0.05, handshake_s=0.05, seed_s=0.05, delete_s=0.05)
-
-
-@asynccontextmanager
-async def http_gym(urls=None, **options):
-    gym = HttpGym(urls, **options)
-    try:
-        yield gym
-    finally:
-        await gym.close()
 
 
 def free_url():

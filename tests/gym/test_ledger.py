@@ -3,22 +3,13 @@
 import asyncio
 import os
 import time
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fake_container import container, task
+from gym_client import http_gym
 
 from robustops.gym.client import HttpGym
 from robustops.gym.ledger import Ledger
-
-
-@asynccontextmanager
-async def http_gym(urls=None, **options):
-    gym = HttpGym(urls, **options)
-    try:
-        yield gym
-    finally:
-        await gym.close()
 
 
 def aged(folder: Path, seconds: float) -> None:

@@ -2,11 +2,11 @@
 
 import asyncio
 import json
-from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
 from fake_container import container, task
+from gym_client import http_gym
 
 from robustops.core.errors import ConfigError, GymUnavailable, SnapshotUnsupported
 from robustops.core.task import Check
@@ -18,15 +18,6 @@ from robustops.gym.transport import Pool, Timeouts
 from robustops.gym.verify import verify
 
 DEAD = "http://127.0.0.1:9"  # the discard port: nothing listens
-
-
-@asynccontextmanager
-async def http_gym(urls=None, **options):
-    gym = HttpGym(urls, **options)
-    try:
-        yield gym
-    finally:
-        await gym.close()
 
 
 def servers(number):
