@@ -104,6 +104,31 @@ def trajectory(case: Outcome, stage: str) -> dict[str, Any]:
     ] if values else []  # fmt: skip
     for check in checks:
         check |= {"passed": check["value"] == check["expected"], "reason": ""}
+    names = ("task_id", "tool_mode", "condition", "attempt")
+    event = {"subtype": case.subtype, "call_index": 0, "native": "[]", "shown": "[]"}
+    event |= {"hash_before": "", "hash_after": "", "remaining_cap": 0}
+    plan = {"subtype": case.subtype, "tool": "find_account", "signature": "find_account{}", "cap": 1, "seed": 0}
+    return {
+        "schema_version": 1,
+        "case_id": row(case, stage).case_id,
+        "case": {name: getattr(case, name) for name in names},
+        "source": {"run": f"eval_{stage}", "model": f"tiny-{stage}", "stage": stage},
+        "stop_reason": case.stop_reason,
+        "answer": "Done.",
+        "error_kind": "",
+        "error": "",
+        "plan": plan if case.subtype else None,
+        "faults": [event] if case.hit else [],
+        "boundary": None,
+        "end": {"checks": checks, "gated": 0} if checks else None,
+        "wall_s": 0.1,
+        "damage": None if case.damage is None else [damaged(severity) for severity in case.damage],
+        "turns": _turns(case),
+    }
+
+
+def _turns(case: Outcome) -> list[dict[str, Any]]:
+    """Its calls, one token each, and the last message."""
     call = {"name": "find_account", "arguments": {}}
     reply = {"text": "[]", "observation": "[]", "is_error": False, "executed": True, "latency_s": 0.001}
     turn = {
@@ -129,27 +154,7 @@ def trajectory(case: Outcome, stage: str) -> dict[str, Any]:
     last = {"prompt_tokens": case.opening_tokens + case.tool_calls, "call": None, "shown": None, "native": None}
     turns.append({**turn, **last, "text": "Done."})
     turns[0]["context_ids"] = [1] * case.opening_tokens
-    names = ("task_id", "tool_mode", "condition", "attempt")
-    event = {"subtype": case.subtype, "call_index": 0, "native": "[]", "shown": "[]"}
-    event |= {"hash_before": "", "hash_after": "", "remaining_cap": 0}
-    plan = {"subtype": case.subtype, "tool": "find_account", "signature": "find_account{}", "cap": 1, "seed": 0}
-    return {
-        "schema_version": 1,
-        "case_id": row(case, stage).case_id,
-        "case": {name: getattr(case, name) for name in names},
-        "source": {"run": f"eval_{stage}", "model": f"tiny-{stage}", "stage": stage},
-        "stop_reason": case.stop_reason,
-        "answer": "Done.",
-        "error_kind": "",
-        "error": "",
-        "plan": plan if case.subtype else None,
-        "faults": [event] if case.hit else [],
-        "boundary": None,
-        "end": {"checks": checks, "gated": 0} if checks else None,
-        "wall_s": 0.1,
-        "damage": None if case.damage is None else [damaged(severity) for severity in case.damage],
-        "turns": turns,
-    }
+    return turns
 
 
 def damaged(severity: str) -> dict[str, Any]:

@@ -90,6 +90,24 @@ def counted_save(state, file, countdown: Countdown) -> None:
 REAL_SAVE = torch.save
 
 
+def build_callback(policy: MirrorPolicy, collector: BanditCollector, folder: Path, steps: int) -> RolloutCallback:
+    weights = RewardWeights()
+    settings = SamplerSettings(clean_groups=2, fault_groups=2, delay_steps=2, seed=5)
+    sampler = Sampler(
+        {flow: [f"{flow}-{i}" for i in range(9)] for flow in ("clean", "fault")}, settings, weights=weights
+    )
+    return RolloutCallback(
+        policy=policy if ranks.is_first() else None,
+        sampler=sampler,
+        collector=collector,
+        rules=CreditRules(weights=weights),
+        tags=CallTags(open_id=258, close_id=259),
+        probe=Probe(prompts=(PROBE_PROMPT,), max_diff_nats=1e-4, max_tokens=4),
+        folder=folder / "checkpoints",
+        settings=RlSettings(steps=steps),
+    )
+
+
 def main(folder: Path, steps: int, kill_at: str, strategy: str) -> None:
     torch.set_num_threads(1)
     folder.mkdir(parents=True, exist_ok=True)
@@ -106,21 +124,7 @@ def main(folder: Path, steps: int, kill_at: str, strategy: str) -> None:
             kill()
 
     collector = BanditCollector(policy, on_group=on_group)
-    weights = RewardWeights()
-    settings = SamplerSettings(clean_groups=2, fault_groups=2, delay_steps=2, seed=5)
-    sampler = Sampler(
-        {flow: [f"{flow}-{i}" for i in range(9)] for flow in ("clean", "fault")}, settings, weights=weights
-    )
-    callback = RolloutCallback(
-        policy=policy if ranks.is_first() else None,
-        sampler=sampler,
-        collector=collector,
-        rules=CreditRules(weights=weights),
-        tags=CallTags(open_id=258, close_id=259),
-        probe=Probe(prompts=(PROBE_PROMPT,), max_diff_nats=1e-4, max_tokens=4),
-        folder=folder / "checkpoints",
-        settings=RlSettings(steps=steps),
-    )
+    callback = build_callback(policy, collector, folder, steps)
     model = tiny_model(0, spread=0.02).train()
     module = KilledModule(model, tiny_model(0, spread=0.02), GrpoSettings(lr=1e-3, micro_batch_tokens=40, pad_id=PAD))
     module.folder = folder
