@@ -10,7 +10,7 @@ from robustops.gym.domains.teams.odata import pick, read_filter, selected
 from robustops.gym.domains.teams.people import bound_user, mail_of
 from robustops.gym.domains.teams.places import known_channel, known_team, tenant_of
 from robustops.gym.domains.teams.tabs import tab_items
-from robustops.gym.domains.teams.wire import CONTEXT, GRAPH, decoded, flag, zulu
+from robustops.gym.domains.teams.wire import CONTEXT, GRAPH, decoded, flag, require_change, zulu
 from robustops.gym.operations.kind import ToolFailure
 from robustops.gym.operations.records import Records, Row, reading, writing
 
@@ -112,8 +112,7 @@ def _update(records: Records, arguments: Mapping[str, Any]) -> Any:
         "isFavoriteByDefault": "is_favorite_by_default",
     }
     values = {column: arguments[name] for name, column in columns.items() if name in arguments}
-    if not values:
-        raise ToolFailure("At least one property must be provided for update")
+    require_change(values)
     _change(records, channel, values)
 
 

@@ -10,7 +10,7 @@ from robustops.gym.domains.teams.members import members_of
 from robustops.gym.domains.teams.odata import pick, read_filter, selected, sort_items
 from robustops.gym.domains.teams.people import bound_user, known_user
 from robustops.gym.domains.teams.places import known_team
-from robustops.gym.domains.teams.wire import CONTEXT, GRAPH, decoded, flag, iso, zulu
+from robustops.gym.domains.teams.wire import CONTEXT, GRAPH, decoded, flag, iso, require_change, zulu
 from robustops.gym.operations.kind import ToolFailure
 from robustops.gym.operations.records import Records, Row, reading, writing
 
@@ -109,8 +109,8 @@ def _update_tag(records: Records, arguments: Mapping[str, Any]) -> Any:
     tag = _known_tag(records, arguments)
     columns = {"displayName": "display_name", "description": "description"}
     values = {column: arguments[name] for name, column in columns.items() if name in arguments}
-    if not values and "members" not in arguments:
-        raise ToolFailure("At least one property must be provided for update")
+    if "members" not in arguments:
+        require_change(values)
     if values:
         records.change("teamwork_tags", {"id": tag["id"]}, values)
     if "members" in arguments:
@@ -193,8 +193,7 @@ def _known_group(records: Records, group_id: str) -> Row:
 def _update_group(records: Records, arguments: Mapping[str, Any]) -> Any:
     group = _known_group(records, arguments["groupId"])
     values = {column: arguments[name] for name, column in _GROUP_UPDATES.items() if name in arguments}
-    if not values:
-        raise ToolFailure("At least one property must be provided for update")
+    require_change(values)
     _change_group(records, group, values)
 
 

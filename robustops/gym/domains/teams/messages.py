@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from robustops.gym.domains.teams.wire import decoded, zulu
+from robustops.gym.domains.teams.wire import decoded, require_change, zulu
 from robustops.gym.operations.kind import Kind, ToolFailure
 from robustops.gym.operations.records import Records, Row, writing
 
@@ -132,8 +132,7 @@ def _edit(records: Records, table: str, message: Row, arguments: Mapping[str, An
     if author != records.caller["user_id"]:
         raise ToolFailure("Only the sender can update this message")
     values = {column: arguments[name] for name, column in _REPLACED.items() if name in arguments}
-    if not values:
-        raise ToolFailure("At least one property must be provided for update")
+    require_change(values)
     if "body" in arguments:
         kept = decoded(message["body_json"]) or {}
         kind = arguments["body"].get("contentType") or kept.get("contentType") or "text"

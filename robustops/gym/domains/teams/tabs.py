@@ -12,7 +12,7 @@ from typing import Any
 
 from robustops.gym.domains.teams.odata import pick, read_filter, selected
 from robustops.gym.domains.teams.places import app_bind, app_item, bound_app, known_channel
-from robustops.gym.domains.teams.wire import CONTEXT, decoded
+from robustops.gym.domains.teams.wire import CONTEXT, decoded, require_change
 from robustops.gym.operations.kind import ToolFailure
 from robustops.gym.operations.records import Records, Row, reading, writing
 
@@ -120,8 +120,7 @@ def _update(records: Records, arguments: Mapping[str, Any]) -> Any:
     if "configuration" in arguments:
         kept = {name: value for name, value in arguments["configuration"].items() if value is not None}
         values["configuration_json"] = _twice_encoded(kept)
-    if not values:
-        raise ToolFailure("At least one property must be provided for update")
+    require_change(values)
     key = {"channel_id": tab["channel_id"], "id": tab["id"]}
     records.change(TABLE, key, {**values, "updated_at": records.now})
     tab = records.find(TABLE, key)[0]

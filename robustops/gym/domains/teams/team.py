@@ -11,7 +11,7 @@ from robustops.gym.domains.teams.members import new_member
 from robustops.gym.domains.teams.odata import pick, read_filter, selected
 from robustops.gym.domains.teams.people import bound_user
 from robustops.gym.domains.teams.places import app_item, known_team, tenant_of
-from robustops.gym.domains.teams.wire import CONTEXT, GRAPH, decoded, flag, iso
+from robustops.gym.domains.teams.wire import CONTEXT, GRAPH, decoded, flag, iso, require_change
 from robustops.gym.operations.kind import ToolFailure
 from robustops.gym.operations.records import Records, Row, reading, writing
 
@@ -179,8 +179,7 @@ def _update(records: Records, arguments: Mapping[str, Any]) -> Any:
     for name, column in _COLUMNS.items():
         if name in arguments:
             values[column] = {**(decoded(team[column]) or {}), **arguments[name]}
-    if not values:
-        raise ToolFailure("At least one property must be provided for update")
+    require_change(values)
     key = {"org_id": team["org_id"], "team_id": team["team_id"]}
     records.change("teams", key, {**values, "updated_date_time": records.now[:19]})
     return _updated(records.find("teams", key)[0], tenant_of(records))

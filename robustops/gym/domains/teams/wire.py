@@ -1,9 +1,12 @@
-"""What replies of the server have in common: context URLs, times, JSON columns."""
+"""What calls and replies of the server have in common: context URLs, times, JSON columns, updates of something."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
+
+from robustops.gym.operations.kind import ToolFailure
 
 GRAPH = "https://graph.microsoft.com/v1.0"
 CONTEXT = f"{GRAPH}/$metadata#"
@@ -26,3 +29,9 @@ def decoded(value: Any) -> Any:
 
 def flag(value: Any) -> bool | None:
     return None if value is None else bool(value)
+
+
+def require_change(values: Mapping[str, Any]) -> None:
+    """Raises ToolFailure for an update of nothing."""
+    if not values:
+        raise ToolFailure("At least one property must be provided for update")
