@@ -22,7 +22,7 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
 
 from robustops.agent.kv_batch import KvBatch
-from robustops.agent.policy import Prompt, Sample, Sampling
+from robustops.agent.policy import Prompt, Sample, SampleStore, Sampling
 from robustops.agent.pump import EnginePump, Finished
 from robustops.core.errors import ConfigError, PolicyError
 
@@ -69,6 +69,9 @@ class HfPolicy:
 
     async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
         return await self._pump.act(prompt, sampling)
+
+    def remember(self, store: SampleStore | None) -> None:
+        self._pump.remember(store)
 
     def join(self, num: int = 1) -> None:
         self._pump.join(num)

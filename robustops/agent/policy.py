@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -47,6 +47,22 @@ class Sample:
     cached_tokens: int = 0
     reasoning_tokens: int = 0
     dropped_calls: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    prompt: Prompt
+    sampling: Sampling
+
+
+class SampleStore(Protocol):
+    """Keeps what an engine sampled, so that a run that was killed does not ask for it again."""
+
+    def find(self, requests: Sequence[Request]) -> list[Sample] | None:
+        """A kept sample for each request, which is then handed out; None unless there is one for all of them."""
+
+    def keep(self, requests: Sequence[Request], samples: Sequence[Sample]) -> None:
+        """Samples that became known together: later all of them are found, or none."""
 
 
 class Policy(Protocol):

@@ -2,7 +2,9 @@
 
 The pump adds waiting requests, steps the engine and resolves each request the moment it finishes, so that its tool runs
 and the episode re-enters while the others keep decoding. With `deterministic=True` a barrier collects the turns of all
-live episodes, sorts them and runs them as one batch, so that the order of arrival changes nothing.
+live episodes, sorts them and runs them as one batch, so that the order of arrival changes nothing. With a store, what
+is found there is not asked of the engine: request by request, or in deterministic mode whole batches only, since the
+last bits of a sample depend on the batch that it was in.
 Knows no engine library, no tokenizer and no gym.
 """
 
@@ -16,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from robustops.agent.policy import Prompt, Sample, Sampling
+from robustops.agent.policy import Prompt, Request, Sample, SampleStore, Sampling
 from robustops.core.errors import PolicyError
 
 log = logging.getLogger(__name__)
@@ -50,6 +52,10 @@ class _Waiting:
     sampling: Sampling
     future: asyncio.Future[Sample]
 
+    @property
+    def request(self) -> Request:
+        return Request(prompt=self.prompt, sampling=self.sampling)
+
 
 class EnginePump:
     """Feeds an Engine from coroutines.
@@ -78,12 +84,17 @@ class EnginePump:
         self._task: asyncio.Task[None] | None = None
         self._num_requests = 0
         self._num_joined = 0
+        self._store: SampleStore | None = None
         self._changed = asyncio.Event()
         self._broken = ""
 
     @property
     def is_idle(self) -> bool:
         return not self._queue and not self._running and not self._engine.has_unfinished()
+
+    def remember(self, store: SampleStore | None) -> None:
+        """Where samples are kept and looked for from now on; None for nowhere."""
+        self._store = store
 
     def join(self, num: int = 1) -> None:
         """One more branch of execution will act: the barrier waits until it acts or leaves."""
@@ -100,6 +111,9 @@ class EnginePump:
         """Raises PolicyError when the engine refuses the request or has stopped."""
         if self._broken:
             raise PolicyError(f"{prompt.case_id} turn {prompt.turn}: the engine has stopped: {self._broken}")
+        if not self._deterministic and (found := self._found([Request(prompt=prompt, sampling=sampling)])) is not None:
+            await asyncio.sleep(0)  # as an engine would: let the others act as well
+            return found[0]
         self._num_requests += 1
         future: asyncio.Future[Sample] = asyncio.get_running_loop().create_future()
         waiting = _Waiting(request_id=str(self._num_requests), prompt=prompt, sampling=sampling, future=future)
@@ -153,14 +167,19 @@ class EnginePump:
     async def _round(self) -> None:
         """One deterministic batch: everybody waits, one sorted dispatch, run to the end, sorted wake-up."""
         await self._barrier()
-        batch = sorted(self._take(), key=_order)
-        self._dispatch(self._seeded(batch))
-        finished: list[Finished] = []
-        while self._running and self._engine.has_unfinished():
-            finished += self._engine.step()
-            await asyncio.sleep(0)
-        rank = {waiting.request_id: index for index, waiting in enumerate(batch)}
-        self._resolve(sorted(finished, key=lambda done: rank[done.request_id]))
+        batch = self._seeded(sorted(self._take(), key=_order))
+        if (found := self._found([waiting.request for waiting in batch])) is not None:
+            for waiting, sample in zip(batch, found, strict=True):
+                if not waiting.future.done():
+                    waiting.future.set_result(sample)
+        else:
+            self._dispatch(batch)
+            finished: list[Finished] = []
+            while self._running and self._engine.has_unfinished():
+                finished += self._engine.step()
+                await asyncio.sleep(0)
+            rank = {waiting.request_id: index for index, waiting in enumerate(batch)}
+            self._resolve(sorted(finished, key=lambda done: rank[done.request_id]))
         await asyncio.sleep(0)
 
     async def _barrier(self) -> None:
@@ -215,7 +234,17 @@ class EnginePump:
                     waiting.future, PolicyError(f"{where}: the engine refused the request: {_first_line(error)}"), error
                 )
 
+    def _found(self, requests: Sequence[Request]) -> list[Sample] | None:
+        return self._store.find(requests) if self._store is not None and requests else None
+
+    def _keep(self, finished: Sequence[Finished]) -> None:
+        known = [(self._running[done.request_id], done.sample) for done in finished if done.request_id in self._running]
+        pairs = [(waiting.request, sample) for waiting, sample in known if sample is not None]
+        if self._store is not None and pairs:
+            self._store.keep([request for request, _ in pairs], [sample for _, sample in pairs])
+
     def _resolve(self, finished: Sequence[Finished]) -> None:
+        self._keep(finished)
         for done in finished:
             waiting = self._running.pop(done.request_id, None)
             if waiting is None or waiting.future.done():

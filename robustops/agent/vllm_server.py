@@ -24,7 +24,7 @@ from pydantic import BaseModel, ValidationError
 from safetensors.torch import save_file
 from torch import Tensor
 
-from robustops.agent.policy import Prompt, Sample, Sampling
+from robustops.agent.policy import Prompt, Request, Sample, SampleStore, Sampling
 from robustops.agent.vllm_process import VllmProcess
 from robustops.core.errors import PolicyError
 
@@ -97,10 +97,24 @@ class ServerPolicy:
         self._home: dict[str, _Server] = {}
         self._http: aiohttp.ClientSession | None = None
         self._folder: Path | None = None
+        self._store: SampleStore | None = None
         self.weight_version = 0
+
+    def remember(self, store: SampleStore | None) -> None:
+        self._store = store
 
     async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
         """Raises PolicyError for an answer without ids or logprobs, and when no server answers for `patience_s`."""
+        if self._store is None:
+            return await self._ask(prompt, sampling)
+        requests = [Request(prompt=prompt, sampling=sampling)]
+        if (found := self._store.find(requests)) is not None:
+            return found[0]
+        sample = await self._ask(prompt, sampling)
+        self._store.keep(requests, [sample])
+        return sample
+
+    async def _ask(self, prompt: Prompt, sampling: Sampling) -> Sample:
         body = self._body(prompt, sampling)
         where = f"{prompt.case_id} turn {prompt.turn}"
         for _ in range(self._options.max_tries):

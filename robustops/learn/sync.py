@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from robustops.agent.policy import Policy, Prompt, Sample, Sampling
+from robustops.agent.policy import Policy, Prompt, Sample, SampleStore, Sampling
 from robustops.core.errors import SyncError
 from robustops.learn.model import named_weights
 from robustops.learn.sharding import LogprobNet
@@ -32,6 +32,9 @@ class TrainablePolicy(Policy, Protocol):
 
     def load_weights(self, named_tensors: Iterable[tuple[str, Any]], version: int) -> None:
         """Also forgets everything computed from the old weights."""
+
+    def remember(self, store: SampleStore | None) -> None:
+        """Samples found there are not sampled again, new ones are kept there; None: neither."""
 
     def sleep(self) -> None:
         """Give up memory of the device that the trainer shares, until `wake_up`; nothing where none is shared."""

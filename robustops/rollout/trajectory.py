@@ -31,12 +31,6 @@ AS_SHOWN = "as shown"
 
 def dump_episode(episode: Episode, *, source: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """`source`: where it comes from (run, model, stage, seed), copied into the line."""
-    prompt_tokens = 0
-    turns = []
-    for turn in episode.turns:
-        prompt_tokens += len(turn.context_ids)
-        turns.append(_dump_turn(turn, prompt_tokens))
-        prompt_tokens += len(turn.sampled_ids)
     return {
         "schema_version": SCHEMA_VERSION,
         "case_id": episode.case.case_id,
@@ -52,8 +46,17 @@ def dump_episode(episode: Episode, *, source: Mapping[str, Any] | None = None) -
         "end": _dump_verdict(episode.end),
         "wall_s": episode.wall_s,
         "damage": None if episode.damage is None else [_flat(row) for row in episode.damage],
-        "turns": turns,
+        "turns": dump_turns(episode.turns),
     }
+
+
+def dump_turns(turns: Sequence[Turn]) -> list[dict[str, Any]]:
+    prompt_tokens, lines = 0, []
+    for turn in turns:
+        prompt_tokens += len(turn.context_ids)
+        lines.append(_dump_turn(turn, prompt_tokens))
+        prompt_tokens += len(turn.sampled_ids)
+    return lines
 
 
 def _dump_turn(turn: Turn, prompt_tokens: int) -> dict[str, Any]:
@@ -89,7 +92,7 @@ def load_episode(line: Mapping[str, Any]) -> Episode:
     try:
         return Episode(
             case=Case(**line["case"]),
-            turns=tuple(_load_turn(turn) for turn in line["turns"]),
+            turns=load_turns(line["turns"]),
             boundary=_load_verdict(line["boundary"]),
             end=_load_verdict(line["end"]),
             stop_reason=line["stop_reason"],
@@ -108,6 +111,10 @@ def load_episode(line: Mapping[str, Any]) -> Episode:
 def read_trajectories(path: Path) -> Iterator[Episode]:
     for line in read_lines(path):
         yield load_episode(line)
+
+
+def load_turns(lines: Sequence[Mapping[str, Any]]) -> tuple[Turn, ...]:
+    return tuple(_load_turn(line) for line in lines)
 
 
 def _load_turn(line: Mapping[str, Any]) -> Turn:
