@@ -9,11 +9,11 @@ decided on exact integer pairs, never on a float's spread.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
-from typing import Literal
+from itertools import chain
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -47,36 +47,30 @@ class Advantages:
     quality_N: Tensor
 
 
-Pairs = Sequence[tuple[int, int]]  # numerator and denominator in lowest terms, so that equal numbers are equal pairs
+# Of one trajectory: numerator and denominator of each component in turn, in lowest terms, so that equal components are
+# equal integers.
+Ratios = tuple[int, ...]
 
 
-def pairs_of(scores: Sequence[Score], *, weights: RewardWeights, kind: NormKind) -> tuple[Pairs, ...]:
+def ratios_of(scores: Iterable[Score], *, weights: RewardWeights, kind: NormKind) -> list[Ratios]:
     """What is normalised, exact: S, P and Q apart, or R alone."""
     if kind == "aggregate":
-        return (_rewards(scores, weights),)
-    return (
-        [(1, 1) if score.success else (0, 1) for score in scores],
-        [score.progress.as_integer_ratio() for score in scores],
-        [score.quality.as_integer_ratio() for score in scores],
-    )
+        return _rewards(scores, weights)
+    return [score.ratios for score in scores]
 
 
 def weights_of(weights: RewardWeights, kind: NormKind) -> tuple[float, ...]:
     return (1.0,) if kind == "aggregate" else (weights.success, weights.progress, weights.quality)
 
 
-def is_constant(pairs: Pairs) -> bool:
-    return pairs.count(pairs[0]) == len(pairs)
-
-
-def _rewards(scores: Sequence[Score], weights: RewardWeights) -> Pairs:
+def _rewards(scores: Iterable[Score], weights: RewardWeights) -> list[Ratios]:
     """`Score.reward` in whole numbers over one denominator of the weights: 1, 3/10, 1/10 are 10, 3, 1 over 10."""
     common = math.lcm(*(weight.denominator for weight in weights.exact))
     of_success, of_progress, of_quality = (int(weight * common) for weight in weights.exact)
-    rewards = []
+    rewards: list[Ratios] = []
     for score in scores:
-        (p, p_den), (q, q_den) = score.progress.as_integer_ratio(), score.quality.as_integer_ratio()
-        total = of_success * int(score.success) * p_den * q_den + of_progress * p * q_den + of_quality * q * p_den
+        s, _, p, p_den, q, q_den = score.ratios
+        total = of_success * s * p_den * q_den + of_progress * p * q_den + of_quality * q * p_den
         rewards.append(Fraction(total, common * p_den * q_den).as_integer_ratio())
     return rewards
 
@@ -87,10 +81,8 @@ def has_signal(group: Sequence[Score], *, weights: RewardWeights, kind: NormKind
     No cancellation can hide a signal: weights are not negative, all members share one start, so S, P and Q rise
     together with success; and P alone varies where every member failed.
     """
-    columns = pairs_of(group, weights=weights, kind=kind)
-    return any(
-        weight > 0 and not is_constant(pairs) for weight, pairs in zip(weights_of(weights, kind), columns, strict=True)
-    )
+    raw = raw_scores([group], weights=weights, kind=kind)
+    return not raw.is_constant_KG[raw.weight_K > 0].all()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +92,20 @@ class LengthTerm:
     weight: float
     tokens_G: Sequence[Sequence[int]]
 
-    def pairs(self) -> Pairs:
-        found: list[tuple[int, int]] = []
+    def ratios(self) -> list[Ratios]:
+        found: list[Ratios] = []
         for tokens in self.tokens_G:
             longest = max(1, *tokens)
             found += [Fraction(-number, longest).as_integer_ratio() for number in tokens]
         return found
+
+    def added_to(self, ratios: Sequence[Ratios], kind: NormKind) -> list[Ratios]:
+        """A component of its own, or a part of R."""
+        rows = zip(ratios, self.ratios(), strict=True)
+        if kind == "component":
+            return [(*row, *own) for row, own in rows]
+        share = Fraction(str(self.weight))
+        return [(Fraction(*row) + share * Fraction(*own)).as_integer_ratio() for row, own in rows]
 
 
 def raw_scores(
@@ -117,23 +117,35 @@ def raw_scores(
     sizes = [len(group) for group in groups]
     if min(sizes) < 2:
         raise ValueError(f"group {sizes.index(min(sizes))} has {min(sizes)} trajectories; a group needs at least two")
-    columns = pairs_of([score for group in groups for score in group], weights=weights, kind=kind)
-    weight_K = weights_of(weights, kind)
-    if length is not None and kind == "component":
-        columns, weight_K = (*columns, length.pairs()), (*weight_K, length.weight)
-    elif length is not None:
-        share = Fraction(str(length.weight))
-        with_length = zip(columns[0], length.pairs(), strict=True)
-        columns = ([(Fraction(*r) + share * Fraction(*part)).as_integer_ratio() for r, part in with_length],)
-    starts = [0, *accumulate(sizes[:-1])]
-    cuts = [slice(start, start + size) for start, size in zip(starts, sizes, strict=True)]
+    rows, weight_K = ratios_of(chain.from_iterable(groups), weights=weights, kind=kind), weights_of(weights, kind)
+    if length is not None:
+        rows = length.added_to(rows, kind)
+        weight_K = (*weight_K, length.weight) if kind == "component" else weight_K
+    ratio_NK2, size_G = _integers(rows), np.array(sizes)
+    start_G = size_G.cumsum() - size_G
     return RawScores(
-        value_KN=np.array([[number / den for number, den in pairs] for pairs in columns]),
-        is_constant_KG=np.array([[is_constant(pairs[cut]) for cut in cuts] for pairs in columns]),
-        start_G=np.array(starts),
-        size_G=np.array(sizes),
+        value_KN=(ratio_NK2[..., 0] / ratio_NK2[..., 1]).T.astype(np.float64, copy=False),
+        is_constant_KG=is_constant(ratio_NK2, start_G),
+        start_G=start_G,
+        size_G=size_G,
         weight_K=np.array(weight_K),
     )
+
+
+def _integers(rows: Sequence[Ratios]) -> NDArray[Any]:
+    """Of 64 bits, or Python's own where one of them is longer."""
+    shape = len(rows), len(rows[0]) // 2, 2
+    try:
+        return np.fromiter(chain.from_iterable(rows), np.int64, math.prod(shape)).reshape(shape)
+    except OverflowError:
+        return np.array(rows, dtype=object).reshape(shape)
+
+
+def is_constant(ratio_NK2: NDArray[Any], start_G: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """As KG: whether the smallest integer of a group is its largest, above the line and below."""
+    is_equal_GK2 = np.minimum.reduceat(ratio_NK2, start_G) == np.maximum.reduceat(ratio_NK2, start_G)
+    found_KG: NDArray[np.bool_] = (is_equal_GK2[..., 0] & is_equal_GK2[..., 1]).T
+    return found_KG
 
 
 def z_group(raw: RawScores, *, eps: float = EPS) -> Array:
@@ -161,10 +173,7 @@ def normalise(
     raw = raw_scores(groups, weights=weights, kind=kind, length=length)
     z_KN = z_group(raw, eps=eps)
     combined_N = raw.weight_K @ z_KN
-    zeros_N = np.zeros_like(combined_N)
-    if raw.is_constant_KG[raw.weight_K > 0].all():
-        return Advantages(total_N=torch.from_numpy(zeros_N), quality_N=torch.from_numpy(zeros_N))
-    centred_N = combined_N - combined_N.mean()
-    scale = math.sqrt(centred_N @ centred_N / (len(centred_N) - DDOF)) + eps
-    quality_N = raw.weight_K[2] * z_KN[2] / scale if kind == "component" else zeros_N
-    return Advantages(total_N=torch.from_numpy(centred_N / scale), quality_N=torch.from_numpy(quality_N))
+    combined_N -= combined_N.sum() / len(combined_N)
+    scale = math.sqrt(combined_N @ combined_N / (len(combined_N) - DDOF)) + eps
+    quality_N = z_KN[2] * (raw.weight_K[2] / scale) if kind == "component" else np.zeros_like(combined_N)
+    return Advantages(total_N=torch.from_numpy(combined_N / scale), quality_N=torch.from_numpy(quality_N))

@@ -9,11 +9,12 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import compress
 
 import numpy as np
 
 from robustops.core.episode import Episode
-from robustops.learn.advantage import is_constant, pairs_of, raw_scores, weights_of, z_group
+from robustops.learn.advantage import raw_scores, z_group
 from robustops.learn.batch import CreditRules, TrainingBatch, num_sampled
 from robustops.learn.collection import Collected, Played
 from robustops.learn.credit import CallTags, spans
@@ -95,7 +96,8 @@ def trained_metrics(collected: Collected, batch: TrainingBatch, rules: CreditRul
     means = [float(row.advantage_T[row.is_trained_T].mean()) for row in batch.trajectories]
     found["advantage/std"] = statistics.pstdev(means)
     found["advantage/max_abs"] = max(float(row.advantage_T.abs().max()) for row in batch.trajectories)
-    admitted = Counter(_admitted_by(group, rules) for group in groups)
+    differs_GK = ~raw.is_constant_KG.T & (raw.weight_K > 0)
+    admitted = Counter(tuple(compress(COMPONENTS, differs_K)) for differs_K in differs_GK)
     found |= {f"groups/admitted_by_{name}_alone": float(admitted[(name,)]) for name in COMPONENTS}
     members = [
         (episode, score)
@@ -116,15 +118,6 @@ def _by_group(collected: Collected, batch: TrainingBatch) -> list[Sequence[Score
         groups.append(batch.scores[start : start + len(group.episodes)])
         start += len(group.episodes)
     return groups
-
-
-def _admitted_by(group: Sequence[Score], rules: CreditRules) -> tuple[str, ...]:
-    """Which components differ within the group, of those that count."""
-    columns = zip(COMPONENTS, weights_of(rules.weights, "component"), strict=True)
-    pairs_K = pairs_of(group, weights=rules.weights, kind="component")
-    return tuple(
-        name for (name, weight), pairs in zip(columns, pairs_K, strict=True) if weight > 0 and not is_constant(pairs)
-    )
 
 
 def trailing_mean(recent: Sequence[float]) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
@@ -62,12 +62,20 @@ class RewardWeights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """S, P and Q of one scorable episode. Fractions are exact integer pairs that know 2/4 = 1/2."""
+    """S, P and Q of one scorable episode. Fractions are exact integer pairs that know 2/4 = 1/2.
+
+    `ratios`: numerator and denominator of each in turn, in lowest terms; normalisation reads them for every member.
+    """
 
     success: bool
     progress: Fraction
     quality: Fraction
     evidence: Evidence
+    ratios: tuple[int, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        ratios = (int(self.success), 1, *self.progress.as_integer_ratio(), *self.quality.as_integer_ratio())
+        object.__setattr__(self, "ratios", ratios)
 
     @property
     def raw(self) -> tuple[Fraction, Fraction, Fraction]:

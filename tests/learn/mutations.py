@@ -9,6 +9,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import toy
@@ -48,6 +49,10 @@ def over_tokens(groups: Any, **settings: Any) -> advantage.Advantages:
     tokens_T = torch.repeat_interleave(combined_N, torch.tensor([40, 10, 10, 10, 10, 10, 10, 10, 40, 40, 10, 10]))
     total_N = (combined_N - tokens_T.mean()) / (tokens_T.std() + 1e-6)
     return advantage.Advantages(total_N=total_N, quality_N=torch.zeros_like(total_N))
+
+
+def never_constant(ratio_NK2: Any, start_G: Any) -> Any:
+    return np.zeros((ratio_NK2.shape[1], len(start_G)), dtype=bool)
 
 
 def local_weights(tokens: loss.LossTokens, weights: object, settings: loss.PolicyLoss) -> loss.LossPart:
@@ -120,7 +125,7 @@ MUTATIONS = {
     ),
     "constant decided on the float deviation": Mutation(
         test=LEARN + "test_advantage.py::test_constant_group_is_exactly_zero_before_whitening_despite_float_noise",
-        patch=setting(advantage, "is_constant", lambda pairs: False),
+        patch=setting(advantage, "is_constant", never_constant),
         arguments=("component",),
     ),
     "whitening over tokens": Mutation(

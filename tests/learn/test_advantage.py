@@ -122,6 +122,16 @@ def test_difference_below_float_resolution_is_still_a_signal() -> None:
     assert has_signal([member(0, "1/2"), member(0, tiny)], weights=WEIGHTS, kind="component")
 
 
+@pytest.mark.parametrize("kind", ["component", "aggregate"])
+def test_numbers_that_no_machine_integer_holds_are_compared_exactly(kind: NormKind) -> None:
+    third, beside = Fraction(1, 3), Fraction(1, 3) + Fraction(1, 2**100)
+    groups = [[member(0, third), member(0, beside)], [member(0, beside)] * 2, [member(0, "0"), member(0, "1")]]
+    raw = advantage.raw_scores(groups, weights=WEIGHTS, kind=kind)
+    constant_G = raw.is_constant_KG[1 if kind == "component" else 0]
+    assert constant_G.tolist() == [False, True, False]
+    assert normalise(groups, weights=WEIGHTS, kind=kind).total_N.tolist()[2:4] == [0.0, 0.0]
+
+
 def test_equal_rewards_of_different_tuples_are_no_signal_for_aggregate_only() -> None:
     """0.3 * 1/3 = 0.1 * 1: different tuples, one reward; in floats the two sums differ in the last bit."""
     group = [member(0, "1/3", "0"), member(0, "0", "1")]
@@ -154,6 +164,14 @@ groups_st = st.lists(st.lists(scores_st, min_size=2, max_size=5), min_size=1, ma
 def test_vectorised_equals_plain_loops(groups: list[list[Score]], kind: NormKind, eps: float) -> None:
     found = normalise(groups, weights=WEIGHTS, kind=kind, eps=eps).total_N
     assert found.tolist() == pytest.approx(loops(groups, kind, eps), abs=1e-6, rel=1e-6)
+
+
+@given(groups_st)
+def test_a_group_is_constant_in_a_component_where_its_set_of_fractions_has_one_element(
+    groups: list[list[Score]],
+) -> None:
+    found_KG = advantage.raw_scores(groups, weights=WEIGHTS, kind="component").is_constant_KG
+    assert found_KG.T.tolist() == [[len({score.raw[k] for score in group}) == 1 for k in range(3)] for group in groups]
 
 
 @given(groups_st)
