@@ -1,9 +1,10 @@
 """B1 inside the environment of verl: `advantages_measured.py PAIRS VERL`, called by advantages.py.
 
 A: robustops, from exact scores to one write of the batch. B: `compute_gdpo_outcome_advantage` of verl, from arrays of
-components. One measurement is one call, as a training step makes one: on a batch that neither has seen, into memory of
-its own, after other work has filled the caches. Making the inputs is timed for neither. With equal lengths ours x
-sqrt((BT - 1) / (BT) * B / (B - 1)) are verl's, as verl whitens over BT tokens and robustops over B trajectories.
+components. Each takes what its trainer has at hand; making that is timed for neither. Two rows: one after another,
+means of 20 calls, which is the work itself; and one call after other work has emptied the caches, on a batch that
+neither has seen, as in a training step, which is mostly the way from memory to the processor. With equal lengths ours
+x sqrt((BT - 1) / (BT) * B / (B - 1)) are verl's, as verl whitens over BT tokens and robustops over B trajectories.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from table import append_row, interleave
+from table import Paired, append_row, interleave
 from torch import Tensor
 from verl.trainer.ppo.core_algos import compute_gdpo_outcome_advantage
 
@@ -29,6 +30,7 @@ from robustops.rollout.score import Evidence, RewardWeights, Score
 
 GOLDEN = Path(__file__).resolve().parents[1] / "tests" / "learn" / "verl_gdpo.json"
 NUM_GROUPS, GROUP_SIZE, NUM_TOKENS = 32, 4, 2048
+REPEATED_CALLS = 20
 OTHER_WORK_FLOATS = 16 * 2**20  # 64 MiB, more than the caches hold
 GOLDEN_SHAPES = ((2, 4, 5), (3, 4, 8), (8, 4, 3), (5, 8, 6), (4, 2, 7), (32, 4, 2))  # groups, members, tokens
 WEIGHTS = (1.0, 0.3, 0.1)
@@ -146,10 +148,17 @@ def main(num_pairs: int, verl: str) -> None:
     write_golden(verl)
     step = Step()
     difference = checked_difference(step)
-    paired = interleave(step.ours, step.theirs, num_pairs=num_pairs, before=step.renew)
+    repeated = interleave(step.ours, step.theirs, num_pairs=num_pairs, calls=REPEATED_CALLS)
+    write = interleave(step.one_write, step.ours, num_pairs=num_pairs, calls=REPEATED_CALLS)
+    record("repeated", repeated, write, difference)
+    single = interleave(step.ours, step.theirs, num_pairs=num_pairs, before=step.renew)
     write = interleave(step.one_write, step.ours, num_pairs=num_pairs, before=step.renew)
+    record("one call a step", single, write, difference)
+
+
+def record(kind: str, paired: Paired, write: Paired, difference: float) -> None:
     row = append_row(
-        "B1 advantages, one call a step",
+        f"B1 advantages, {kind}",
         {
             "robustops_ms": round(paired.a_ms, 3),
             "verl_ms": round(paired.b_ms, 3),
@@ -160,11 +169,11 @@ def main(num_pairs: int, verl: str) -> None:
             "ratio_of_fastest": round(paired.b_fastest_ms / paired.a_fastest_ms, 1),
             "one_write_of_the_batch_ms": round(write.a_ms, 3),
             "max_difference": difference,
-            "num_pairs": num_pairs,
+            "num_pairs": paired.num_pairs,
         },
         packages=("torch", "numpy", "verl"),
     )
-    print("\n".join(f"{key:26} {value}" for key, value in row.items()))
+    print("\n".join(f"{key:26} {value}" for key, value in row.items()), end="\n\n")
 
 
 if __name__ == "__main__":

@@ -38,15 +38,16 @@ def interleave(
     *,
     num_pairs: int,
     before: Callable[[], object] = lambda: None,
+    calls: int = 1,
 ) -> Paired:
     """Time a and b in turn, so that both meet the same load of a shared machine. One pair is run before, untimed.
 
-    `before` runs untimed ahead of each single measurement.
+    `before` runs untimed ahead of each single measurement. `calls`: a measurement is the mean of so many calls.
     """
 
     def timed(work: Callable[[], object]) -> float:
         before()
-        return _timed_ms(work)
+        return _timed_ms(work, calls)
 
     timed(a), timed(b)
     times = [(timed(a), timed(b)) for _ in range(num_pairs)]
@@ -63,10 +64,11 @@ def interleave(
     )
 
 
-def _timed_ms(work: Callable[[], object]) -> float:
+def _timed_ms(work: Callable[[], object], calls: int) -> float:
     start = perf_counter()
-    work()
-    return (perf_counter() - start) * 1000
+    for _ in range(calls):
+        work()
+    return (perf_counter() - start) * 1000 / calls
 
 
 def append_row(benchmark: str, values: Mapping[str, object], *, packages: Sequence[str]) -> dict[str, object]:
