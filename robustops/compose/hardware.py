@@ -21,8 +21,6 @@ def check_ranks(config: RunConfig) -> None:
             f"hardware.processes: got {num_ranks} with engine=vllm; a vLLM server on the CPU keeps the old head of "
             "tied embeddings, so write engine=hf"
         )
-    if config.model.lora.rank and hardware.strategy == "fsdp":
-        raise ConfigError("model.lora.rank with hardware.strategy=fsdp: adapters are small; use hardware.strategy=ddp")
 
 
 def check_hardware(config: RunConfig) -> None:

@@ -50,6 +50,9 @@ CHOICES: dict[str, tuple[str, ...]] = {
 
 FREE_FORM = ("fault_policy.caps", "gym.urls", "model.shape")  # mappings whose keys are data
 
+SERVED = ("tools", "model", "expert")
+SERVED_GYMS = ("embedded", "docker", "udocker", "apptainer")
+
 # key -> the least value; keys of the other algorithm and empty values are passed over
 LEAST: dict[str, int] = {
     "algorithm.batch_size": 1,
@@ -179,6 +182,13 @@ def check_values(config: RunConfig) -> None:
             f"model.reserve_tokens: got {model.reserve_tokens}, expected less than model.max_context_tokens "
             f"({model.max_context_tokens})"
         )
+    if not 0 <= model.lora.dropout < 1:
+        raise ConfigError(f"model.lora.dropout: got {model.lora.dropout}, expected 0 or more and less than 1")
+    if isinstance(algorithm, GrpoConfig) and model.lora.rank and model.lora.dropout:
+        raise ConfigError(
+            f"model.lora.dropout: got {model.lora.dropout} with algorithm=grpo, whose logprobs must be those of the "
+            "engine, which drops nothing; write model.lora.dropout=0"
+        )
     intensity = config.fault_policy.intensity
     if intensity is not None and not 0 <= intensity <= 1:
         raise ConfigError(f"fault_policy.intensity: got {intensity}, expected 0 to 1")
@@ -209,16 +219,18 @@ def check_collection(wanted: CollectConfig) -> None:
 
 def check_serving(config: ServeConfig) -> None:
     """Raise ConfigError for a value outside its range, naming key, value and range."""
-    kind, allowed = config.gym.kind, ("embedded", "docker", "udocker", "apptainer")
-    if kind not in allowed:
-        raise ConfigError(f"gym.kind: got {kind!r}, expected one of {', '.join(allowed)}.{nearest(kind, allowed)}")
-    for key, value in (("max_databases", config.max_databases), ("restart_after", config.restart_after)):
-        if value < 1:
-            raise ConfigError(f"{key}: got {value}, expected at least 1")
+    kind = config.gym.kind
+    for key, value, allowed in (("do", config.do, SERVED), ("gym.kind", kind, SERVED_GYMS)):
+        if value not in allowed:
+            raise ConfigError(f"{key}: got {value!r}, expected one of {', '.join(allowed)}.{nearest(value, allowed)}")
+    counts = {"max_databases": config.max_databases, "restart_after": config.restart_after}
+    for key, number in (counts | {"concurrency": config.concurrency}).items():
+        if number < 1:
+            raise ConfigError(f"{key}: got {number}, expected at least 1")
     for key, seconds in (("max_idle_s", config.max_idle_s), ("start_timeout_s", config.start_timeout_s)):
         if not seconds > 0:
             raise ConfigError(f"{key}: got {seconds}, expected more than 0")
-    if config.dry_run and kind == "embedded":
+    if config.dry_run and config.do == "tools" and kind == "embedded":
         raise ConfigError("dry_run=true: gym=embedded starts no container; write gym=docker, udocker or apptainer")
 
 

@@ -84,17 +84,20 @@ class _Head(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad_K: Tensor, _: Tensor) -> tuple[Tensor, Tensor, None, None]:
+    def backward(ctx: Any, grad_K: Tensor, _: Tensor) -> tuple[Tensor, Tensor | None, None, None]:
         hidden_KD, weight_VD, target_K, log_sum_K = ctx.saved_tensors
         settings: _Settings = ctx.settings
         compute_VD = weight_VD.to(settings.compute)
-        grad_hidden_KD, grad_weight_VD = torch.empty_like(hidden_KD), torch.zeros_like(weight_VD)
+        grad_hidden_KD = torch.empty_like(hidden_KD)
+        grad_weight_VD = torch.zeros_like(weight_VD) if ctx.needs_input_grad[1] else None  # frozen beside adapters
         for part in settings.chunks(len(target_K)):
             hidden_CD, scale_C1 = hidden_KD[part].to(settings.compute), grad_K[part, None] / settings.temperature
             grad_CV = settings.logits(hidden_CD, compute_VD).sub_(log_sum_K[part, None]).exp_().mul_(-scale_C1)
             grad_CV.scatter_add_(1, target_K[part, None], scale_C1)
             grad_CV = grad_CV.to(settings.compute)
             grad_hidden_KD[part] = grad_CV @ compute_VD
+            if grad_weight_VD is None:
+                continue
             if settings.compute == grad_weight_VD.dtype:
                 grad_weight_VD.addmm_(grad_CV.T, hidden_CD)
             else:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from peft import LoraConfig, inject_adapter_in_model
 from peft.tuners.lora import LoraLayer
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from robustops.core.errors import ConfigError
@@ -38,7 +38,8 @@ class LoraSettings:
 def attach(model: PreTrainedModel, settings: LoraSettings) -> int:
     """Freeze `model` and put fresh adapters into it, which change nothing yet; returns how many parameters train.
 
-    Raises ConfigError where the model has none of the target layers.
+    Raises ConfigError where the model has none of the target layers, and for targets that are no projections: the
+    embedding and the head are read as plain weights (`learn.model`), past any adapter.
     """
     peft_config = LoraConfig(
         r=settings.rank,
@@ -51,22 +52,33 @@ def attach(model: PreTrainedModel, settings: LoraSettings) -> int:
         inject_adapter_in_model(peft_config, model, adapter_name=_ADAPTER)
     except ValueError as error:
         raise ConfigError(f"model.lora.targets: {str(error).splitlines()[0]}") from error
+    _check_targets(model)
     if getattr(model, "is_gradient_checkpointing", False):
         model.enable_input_require_grads()  # type: ignore[no-untyped-call]  # frozen embeddings would leave the first checkpoint without a gradient
     return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
 
 
+def _check_targets(model: PreTrainedModel) -> None:
+    head = model.get_output_embeddings()  # type: ignore[no-untyped-call]
+    for name, module in model.named_modules():
+        if isinstance(module, LoraLayer) and (module is head or not isinstance(module.get_base_layer(), nn.Linear)):
+            raise ConfigError(
+                f"model.lora.targets: {name} is not a projection inside a layer; leave {name.split('.')[-1]} out"
+            )
+
+
 def merged_weights(model: PreTrainedModel) -> dict[str, Tensor]:
     """Every weight once, under its checkpoint name, with the adapters added in: what an engine or an export takes.
 
-    The model itself stays as it is. Without adapters these are its own weights.
+    The model itself stays as it is. Without adapters these are its own weights. All ranks must call it where the
+    weights are spread over them: each gathers both factors whole, and none multiplies parts of them.
     """
     weights = named_weights(model)
     for name, module in model.named_modules():
         if isinstance(module, LoraLayer):
             key = f"{name}{_BASE}.weight"
-            delta: Tensor = module.get_delta_weight(_ADAPTER)  # type: ignore[attr-defined]
-            weights[key] = weights[key].detach() + delta.detach().to(weights[key])
+            down_RI, up_OR = (weights[f"{name}.lora_{part}.{_ADAPTER}.weight"].detach() for part in "AB")
+            weights[key] = weights[key].detach() + module.scaling[_ADAPTER] * (up_OR @ down_RI)
     return {
         name.replace(f"{_BASE}.", "."): weight for name, weight in weights.items() if not _is_adapter(name.split("."))
     }

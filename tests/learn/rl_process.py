@@ -27,6 +27,7 @@ from robustops.learn.callbacks import RlSettings, RolloutCallback
 from robustops.learn.credit import CallTags
 from robustops.learn.fit import Devices
 from robustops.learn.grpo import GrpoModule, GrpoSettings
+from robustops.learn.lora import LoraSettings, attach, merged_weights
 from robustops.learn.metrics_table import MetricsTable
 from robustops.learn.model import named_weights
 from robustops.learn.rl_run import run_grpo
@@ -108,7 +109,7 @@ def build_callback(policy: MirrorPolicy, collector: BanditCollector, folder: Pat
     )
 
 
-def main(folder: Path, steps: int, kill_at: str, strategy: str) -> None:
+def main(folder: Path, steps: int, kill_at: str, strategy: str, lora_rank: int = 0) -> None:
     torch.set_num_threads(1)
     folder.mkdir(parents=True, exist_ok=True)
     policy = MirrorPolicy()
@@ -126,6 +127,8 @@ def main(folder: Path, steps: int, kill_at: str, strategy: str) -> None:
     collector = BanditCollector(policy, on_group=on_group)
     callback = build_callback(policy, collector, folder, steps)
     model = tiny_model(0, spread=0.02).train()
+    if lora_rank:
+        attach(model, LoraSettings(rank=lora_rank))
     module = KilledModule(model, tiny_model(0, spread=0.02), GrpoSettings(lr=1e-3, micro_batch_tokens=40, pad_id=PAD))
     module.folder = folder
     module.on_step = countdown.event
@@ -138,7 +141,7 @@ def main(folder: Path, steps: int, kill_at: str, strategy: str) -> None:
     devices = Devices() if is_one else Devices(processes=2, strategy=strategy)
     logger = MetricsTable(folder) if ranks.is_first() else None
     run_grpo(module, callback, folder=folder / "checkpoints", steps=steps, devices=devices, logger=logger)
-    weights = named_weights(module.model)
+    weights, merged = named_weights(module.model), merged_weights(module.model)
     if not ranks.is_first():
         return
     print(
@@ -147,6 +150,7 @@ def main(folder: Path, steps: int, kill_at: str, strategy: str) -> None:
                 "fingerprint": hashlib.sha256(b"".join(w.numpy().tobytes() for w in weights.values())).hexdigest(),
                 "weights": [float(w.double().sum()) for w in weights.values()],
                 "parameters": [w.flatten().tolist() for w in weights.values()] if strategy else [],
+                "merged": {name: w.tolist() for name, w in merged.items()} if lora_rank else {},
                 "played": collector.played,
                 "counted": collector.counted,
                 "versions": policy.loaded,

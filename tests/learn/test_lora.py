@@ -80,3 +80,17 @@ def test_gradients_reach_the_adapters_through_checkpointed_activations():
 def test_layers_that_the_model_lacks_are_refused_by_name():
     with pytest.raises(ConfigError, match=r"model.lora.targets: .*no_such_layer"):
         attach(tiny_model(), LoraSettings(rank=1, targets=("no_such_layer",)))
+
+
+@pytest.mark.parametrize("name", ["embed_tokens", "lm_head"])
+def test_adapters_on_the_embedding_or_the_head_are_refused(name):
+    with pytest.raises(ConfigError, match=rf"model.lora.targets: .*{name} is not a projection"):
+        attach(tiny_model(), LoraSettings(rank=1, targets=("q_proj", name)))
+
+
+def test_a_frozen_head_costs_no_gradient():
+    model = tiny_model()
+    attach(model, SETTINGS)
+    logprobs(model).sum().backward()
+    assert model.lm_head.weight.grad is None
+    assert all(parameter.grad is not None for parameter in model.parameters() if parameter.requires_grad)
