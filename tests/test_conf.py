@@ -28,7 +28,7 @@ def primary_of(experiment: str) -> str:
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_every_experiment_composes(experiment: str) -> None:
-    needs_file = ["algorithm.demonstrations=file"] if experiment in ("sft", "tiny_sft") else []
+    needs_file = ["algorithm.demonstrations=file"] if experiment == "sft" else []
     config = composed(primary_of(experiment), f"+experiment={experiment}", *needs_file)
     assert config.run.name == experiment
 

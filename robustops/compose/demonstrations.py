@@ -9,22 +9,24 @@ from pathlib import Path
 from typing import cast
 
 from robustops.agent.views import ToolView, template_tools
+from robustops.agent.vocabulary import vocabulary_sha256
 from robustops.compose.catalogue import catalogues, merged
 from robustops.compose.scene import Scene, build_completion, build_scene
 from robustops.config import RunConfig
+from robustops.config.preflight import tokenizer_folder
 from robustops.core.errors import TableError
 from robustops.core.tables import read_json, read_lines
 from robustops.data.conversation import Conversation, conversation_of
 from robustops.data.formats import FORMATS
 from robustops.data.review import review, with_reviews
-from robustops.data.sft import save_samples
+from robustops.data.sft import SAMPLES, save_samples
 from robustops.data.supervision import Demonstration, SftExport, export
 from robustops.data.tasks import domains_of
+from robustops.faults.labels import set_name
 from robustops.rollout.play import selected_tools
 from robustops.rollout.run_folder import RUN, TRAJECTORIES
 from robustops.rollout.trajectory import load_episode
 
-SAMPLES = "sft.jsonl"
 REVIEWS = "reviews.jsonl"
 EXPORT = "export"
 
@@ -32,8 +34,13 @@ EXPORT = "export"
 def write_samples(scene: Scene, folder: Path) -> str:
     """Write `sft.jsonl` from the folder's episodes; returns what is in it. Raises TableError where none succeeded."""
     made = supervised(scene, read_demonstrations(scene, folder), folder)
-    source = f"{_teacher(folder)} on split {scene.task_set.split.sha256[:12]}, seed {scene.config.seed}"
-    save_samples(folder / SAMPLES, made.samples, split="train", source=source)
+    save_samples(
+        folder / SAMPLES,
+        made.samples,
+        split=set_name("train", scene.task_set.split.sha256),
+        source=f"{_teacher(folder)}, seed {scene.config.seed}",
+        vocabulary_sha256=vocabulary_sha256(tokenizer_folder(scene.config)),
+    )
     return _summary(made, folder)
 
 

@@ -18,6 +18,7 @@ from robustops.agent.policy import Policy, Sampling
 from robustops.compose.environment import own_temporary_folder, secret_of, tool_snapshots
 from robustops.compose.tasks import open_task_set, select_tasks
 from robustops.config import RunConfig
+from robustops.config.preflight import tokenizer_folder
 from robustops.core.errors import ConfigError
 from robustops.core.task import Part, Task
 from robustops.data.task_set import TaskSet
@@ -98,9 +99,8 @@ def labels_of(config: RunConfig, task_set: TaskSet) -> Labels | None:
 
 
 def build_codec(config: RunConfig) -> Codec:
-    model = config.model
-    folder = Path(model.tokenizer_path or model.path).expanduser().absolute()
-    return Codec.load(folder, tool_schema=cast(Literal["full", "compact"], model.tool_schema))
+    schema = cast(Literal["full", "compact"], config.model.tool_schema)
+    return Codec.load(tokenizer_folder(config), tool_schema=schema)
 
 
 def build_gym(config: RunConfig) -> Gym:

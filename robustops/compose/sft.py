@@ -11,16 +11,16 @@ from typing import cast
 import torch
 from transformers import PreTrainedModel
 
-from robustops.compose.demonstrations import SAMPLES
+from robustops.agent.vocabulary import vocabulary_sha256
 from robustops.compose.progress import progress
 from robustops.compose.scene import build_codec, provenance
 from robustops.compose.tasks import open_task_set
 from robustops.compose.trainer import COMPUTE, build_devices, build_logger, lora_of
 from robustops.config import RunConfig, SftConfig
-from robustops.config.preflight import model_folder
-from robustops.core.errors import ConfigError, SplitError, TableError
+from robustops.config.preflight import model_folder, tokenizer_folder
+from robustops.core.errors import ConfigError, TableError
 from robustops.core.tables import Header, write_json
-from robustops.data.sft import SftSample, load_samples
+from robustops.data.sft import SftSample, load_samples, refuse_foreign, samples_file
 from robustops.learn import ranks
 from robustops.learn.checkpoint import load_latest
 from robustops.learn.export import export_model
@@ -96,20 +96,18 @@ def load_trained(config: RunConfig, algorithm: SftConfig, source: Path) -> PreTr
 
 
 def read_demonstrations(config: RunConfig, algorithm: SftConfig) -> tuple[Header, tuple[SftSample, ...]]:
-    """Raises TableError for a missing or broken file, SplitError for demonstrations of another part than train."""
-    path = Path(algorithm.demonstrations).expanduser().absolute()
-    path = path / SAMPLES if path.is_dir() else path
-    if not path.is_file():
-        raise TableError(
-            f"algorithm.demonstrations: {path} does not exist; `python -m robustops.collect run.dir=FOLDER` makes it"
-        )
+    """Raises TableError for a missing or broken file or ids of another tokenizer, SplitError for demonstrations of
+    another part than train or of another task set.
+    """
+    path = samples_file(Path(algorithm.demonstrations).expanduser().absolute())
     header, samples = load_samples(path)
     if not samples:
         raise TableError(f"{path}: no demonstration in it; collect again")
-    if header.split != "train":
-        raise SplitError(f"{path}: demonstrations of part {header.split!r}; only 'train' may be trained on")
-    case_ids = [sample.source.partition("/")[2] for sample in samples]
-    open_task_set(config).split.require(case_ids, part="train")
+    split = open_task_set(config).split
+    refuse_foreign(header, path, set_sha256=split.sha256, vocabulary_sha256=vocabulary_sha256(tokenizer_folder(config)))
+    split.require([sample.source.partition("/")[2] for sample in samples], part="train")
+    if ranks.is_first():
+        print(f"{len(samples)} demonstrations of {path} ({header.source})", flush=True)
     return header, samples
 
 

@@ -1,7 +1,7 @@
 """What can be refused before torch is imported: the wrong part, a model that is not there, a machine without a GPU.
 
-Enters: a typed configuration. Leaves: nothing, or one ConfigError or SplitError. Only what is certain is refused here;
-the job itself asks torch and the tokenizer.
+Enters: a typed configuration. Leaves: nothing, or one UserError. Only what is certain is refused here; the job itself
+asks torch and the tokenizer.
 """
 
 from __future__ import annotations
@@ -9,8 +9,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from robustops.config.tree import HardwareConfig, RunConfig
+from robustops.agent.vocabulary import vocabulary_sha256
+from robustops.config.tree import HardwareConfig, RunConfig, SftConfig
 from robustops.core.errors import ConfigError, SplitError
+from robustops.core.tables import read_header
+from robustops.data.sft import refuse_foreign, samples_file
 
 GPU_DEVICES = ("nvidia[0-9]*", "nvidiactl", "dxg")  # dxg: GPUs under the Windows subsystem for Linux
 LOCAL_ENGINES = ("vllm", "hf")
@@ -22,6 +25,8 @@ def before_training(config: RunConfig) -> None:
         raise SplitError(f"split.part: got {config.split.part!r}; training takes 'train' alone")
     check_gpu_is_there(config.hardware)
     model_folder(config)
+    if isinstance(config.algorithm, SftConfig):
+        check_demonstrations(config, config.algorithm)
 
 
 def before_evaluation(config: RunConfig) -> None:
@@ -42,6 +47,27 @@ def model_folder(config: RunConfig) -> Path:
             "or write model.path=FOLDER"
         )
     return folder
+
+
+def tokenizer_folder(config: RunConfig) -> Path:
+    return Path(config.model.tokenizer_path or config.model.path).expanduser().absolute()
+
+
+def check_demonstrations(config: RunConfig, algorithm: SftConfig) -> None:
+    """Raise SplitError or TableError for a file that is not there, of another task set, or of another tokenizer."""
+    path = samples_file(Path(algorithm.demonstrations).expanduser().absolute())
+    refuse_foreign(
+        read_header(path, kind="sft"),
+        path,
+        set_sha256=set_sha256(config),
+        vocabulary_sha256=vocabulary_sha256(tokenizer_folder(config)),
+    )
+
+
+def set_sha256(config: RunConfig) -> str:
+    """Of the task set at hand; empty where it is yet to be generated."""
+    path = Path(config.split.root).expanduser().absolute() / "split.jsonl"
+    return read_header(path, kind="split").sha256 if path.is_file() else ""
 
 
 def check_gpu_is_there(hardware: HardwareConfig, devices: Path = Path("/dev")) -> None:

@@ -6,13 +6,15 @@ episode a line, in the order of the rows). Files are replaced atomically; an app
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -140,15 +142,29 @@ def append_lines(path: Path, values: Iterable[Mapping[str, Any]]) -> None:
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """JSON Lines, one object a line; a last line cut short by a kill is left out. Raises TableError otherwise."""
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
+    """JSON Lines, one object a line, from a gzip file where the name ends in `.gz`.
+
+    A last line cut short by a kill is left out; TableError for anything else that is not JSON Lines.
+    """
+    with _open_text(path) as file:
+        for number, line in enumerate(_text_of(file, path), start=1):
             if not line.endswith("\n"):
                 return
             try:
                 yield json.loads(line)
             except json.JSONDecodeError as error:
                 raise TableError(f"{path}:{number}: not JSON ({error.msg})") from error
+
+
+def _open_text(path: Path) -> IO[str]:
+    return gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
+
+
+def _text_of(file: IO[str], path: Path) -> Iterator[str]:
+    try:
+        yield from file
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise TableError(f"{path}: not a whole gzip file ({error}); copy or make it again") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,19 +197,26 @@ def write_listing(path: Path, rows: Sequence[Mapping[str, Any]], *, kind: str, s
 
 def read_listing(path: Path, *, kind: str) -> tuple[Header, list[dict[str, Any]]]:
     """Read a list file. Raises TableError for a wrong kind, version or hash, naming what was found."""
-    if not path.is_file():
-        raise TableError(f"{path}: no such file; expected a {kind} file")
-    lines = list(read_lines(path))
-    if not lines or set(lines[0]) != {f.name for f in fields(Header)}:
-        raise TableError(f"{path}:1: expected a header line with {', '.join(f.name for f in fields(Header))}")
-    header, rows = Header(**lines[0]), lines[1:]
-    if header.schema_version != SCHEMA_VERSION:
-        raise TableError(f"{path}: schema version {header.schema_version}, expected {SCHEMA_VERSION}")
-    if header.kind != kind:
-        raise TableError(f"{path}: holds {header.kind!r}, expected {kind!r}")
+    header = read_header(path, kind=kind)
+    rows = list(read_lines(path))[1:]
     if (found := content_sha256(rows)) != header.sha256:
         raise TableError(
             f"{path}: its rows hash to {found[:12]}, its header says {header.sha256[:12]}; "
             "it was edited or cut: rebuild it"
         )
     return header, rows
+
+
+def read_header(path: Path, *, kind: str) -> Header:
+    """The first line of a list file, without looking at the rows. Raises TableError for a wrong kind or version."""
+    if not path.is_file():
+        raise TableError(f"{path}: no such file; expected a {kind} file")
+    first = next(read_lines(path), None)
+    if not isinstance(first, dict) or set(first) != {f.name for f in fields(Header)}:
+        raise TableError(f"{path}:1: expected a header line with {', '.join(f.name for f in fields(Header))}")
+    header = Header(**first)
+    if header.schema_version != SCHEMA_VERSION:
+        raise TableError(f"{path}: schema version {header.schema_version}, expected {SCHEMA_VERSION}")
+    if header.kind != kind:
+        raise TableError(f"{path}: holds {header.kind!r}, expected {kind!r}")
+    return header

@@ -10,8 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from robustops.core.errors import TableError
+from robustops.core.errors import SplitError, TableError
 from robustops.core.tables import Header, read_listing, write_listing
+
+SAMPLES = "sft.jsonl"  # in a collect run's folder
 
 MaskReason = Literal[
     "call",  # supervised: a valid tool call, from its opening tag through its stop token
@@ -29,6 +31,7 @@ MaskReason = Literal[
 ]
 DECISIONS: frozenset[MaskReason] = frozenset({"call", "final_answer"})
 SUPERVISED: frozenset[MaskReason] = DECISIONS | {"grounded_narration"}
+_TOKENIZER = ", tokenizer "  # in a header's source, before the hash of the vocabulary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +114,13 @@ class SftSample:
         return tuple(weights)
 
 
-def save_samples(path: Path, samples: Sequence[SftSample], *, split: str, source: str) -> Header:
-    """Write a list file. `source` says where the episodes come from and which tokenizer the ids belong to."""
+def save_samples(
+    path: Path, samples: Sequence[SftSample], *, split: str, source: str, vocabulary_sha256: str = ""
+) -> Header:
+    """Write a list file. `split`: the part, and after an @ the task set; `source`: where the episodes come from.
+
+    `vocabulary_sha256`: of the tokenizer that the ids belong to; it is written behind the source.
+    """
     rows = [
         {
             "source": sample.source,
@@ -122,7 +130,39 @@ def save_samples(path: Path, samples: Sequence[SftSample], *, split: str, source
         }
         for sample in samples
     ]
+    if vocabulary_sha256:
+        source = f"{source}{_TOKENIZER}{vocabulary_sha256[:12]}"
     return write_listing(path, rows, kind="sft", split=split, source=source)
+
+
+def samples_file(path: Path) -> Path:
+    """The file itself, or the one in a collect run's folder. Raises TableError where there is none."""
+    found = path / SAMPLES if path.is_dir() else path
+    if not found.is_file():
+        raise TableError(
+            f"algorithm.demonstrations: {found} does not exist; `python -m robustops.collect run.dir=FOLDER` makes it"
+        )
+    return found
+
+
+def refuse_foreign(header: Header, path: Path, *, set_sha256: str, vocabulary_sha256: str) -> None:
+    """Raise SplitError for demonstrations of another part than train or of another task set, TableError for token ids
+    of another tokenizer. An empty hash, and what the header does not name, is not compared.
+    """
+    part, _, of_set = header.split.partition("@")
+    if part != "train":
+        raise SplitError(f"{path}: demonstrations of part {part!r}; only 'train' may be trained on")
+    if of_set and set_sha256 and not set_sha256.startswith(of_set):
+        raise SplitError(
+            f"algorithm.demonstrations: {path} was collected on task set {of_set}, this run has {set_sha256[:12]}; "
+            "collect on this set and write algorithm.demonstrations=FOLDER"
+        )
+    _, _, of_tokenizer = header.source.partition(_TOKENIZER)
+    if of_tokenizer and vocabulary_sha256 and not vocabulary_sha256.startswith(of_tokenizer):
+        raise TableError(
+            f"algorithm.demonstrations: {path} holds ids of tokenizer {of_tokenizer}, this model has "
+            f"{vocabulary_sha256[:12]}; collect with model.path=... and write algorithm.demonstrations=FOLDER"
+        )
 
 
 def load_samples(path: Path) -> tuple[Header, tuple[SftSample, ...]]:

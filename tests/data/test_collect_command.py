@@ -14,7 +14,7 @@ from transformers import AutoTokenizer
 
 from robustops import cli
 from robustops.compose.collect import run
-from robustops.compose.demonstrations import EXPORT, SAMPLES, read_conversations
+from robustops.compose.demonstrations import EXPORT, read_conversations
 from robustops.compose.scene import build_scene
 from robustops.compose.spending import SPEND
 from robustops.config import RunConfig, register, typed
@@ -23,7 +23,7 @@ from robustops.core.tables import read_json
 from robustops.data.formats import FORMATS
 from robustops.data.formats import read_conversations as read_format
 from robustops.data.guidance import EXECUTION, RECOVERY
-from robustops.data.sft import load_samples
+from robustops.data.sft import SAMPLES, load_samples
 from tests.data.teacher_server import served_expert
 
 NUM_TASKS = 9
@@ -83,7 +83,7 @@ def served(root: Path, scripted: Collected, tmp_path_factory: pytest.TempPathFac
 
 def test_one_command_collects_successes_of_three_domains_clean_and_after_faults(scripted):
     header, samples = load_samples(scripted.folder / SAMPLES)
-    assert (header.split, len(samples)) == ("train", 2 * NUM_TASKS)
+    assert (header.split.partition("@")[0], len(samples)) == ("train", 2 * NUM_TASKS)
     assert {sample.facts.domain for sample in samples} == {"csm", "itsm", "hr"}
     assert {sample.facts.condition for sample in samples} == {"clean", "fault"}
     assert all(bool(sample.facts.fault) == (sample.facts.condition == "fault") for sample in samples)

@@ -14,9 +14,8 @@ from robustops.agent.codec import Codec
 from robustops.compose.show.options import add_model
 from robustops.core.errors import TableError
 from robustops.core.tables import write_atomically
-from robustops.data.sft import MaskReason, MaskSpan, SftSample, load_samples
+from robustops.data.sft import SAMPLES, MaskReason, MaskSpan, SftSample, load_samples
 
-SAMPLES = "sft.jsonl"
 # Colours that stay apart for colour-blind readers: blue and green teach, orange and red are kept out for cause.
 COLOURS: dict[MaskReason, str] = {
     "call": "#0072b2",
