@@ -1,4 +1,4 @@
-"""Serve tool domains over the container protocol: `python -m robustops.serve --help`."""
+"""Serve tool domains, a model, or the scripted expert: `python -m robustops.serve --help`."""
 
 from robustops.cli import launch
 

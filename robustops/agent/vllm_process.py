@@ -1,4 +1,8 @@
-"""A vLLM server as a child process, for a trainer whose own process group vLLM would take over. Knows no requests."""
+"""The vLLM server: its command line, and one as a child of a trainer whose own process group vLLM would take over.
+
+A server is told here everything that sampling for training needs of it, and how to be a teacher's chat endpoint too.
+Knows no requests.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +15,17 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
 from pathlib import Path
 
+from robustops.agent.vllm_options import VllmOptions, command_line, engine_arguments, engine_environment, is_cpu_build
+from robustops.agent.vllm_worker import EXTENSION
 from robustops.core.errors import PolicyError
 
 # The model is a folder here: without the last of these vLLM waits for a hub that it cannot reach.
-SERVER_ENVIRONMENT = {"VLLM_SERVER_DEV_MODE": "1", "VLLM_NO_USAGE_STATS": "1", "HF_HUB_OFFLINE": "1"}
-OF_THE_TRAINER = ("RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+SERVER_ENVIRONMENT = {"VLLM_SERVER_DEV_MODE": "1", "HF_HUB_OFFLINE": "1"}
+RANK_VARIABLES = ("RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+OF_THE_TRAINER = (*RANK_VARIABLES, "VLLM_ENABLE_V1_MULTIPROCESSING")
+SERVED_NAME = "policy"
 POLL_S = 1.0
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -26,9 +33,7 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 class VllmProcess:
     """Runs from construction to `close`. What it says goes to `log_file`."""
 
-    def __init__(
-        self, folder: Path, arguments: Sequence[str], *, log_file: Path, start_timeout_s: float = 600.0
-    ) -> None:
+    def __init__(self, folder: Path, options: VllmOptions, *, log_file: Path, start_timeout_s: float = 600.0) -> None:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         self._log_file = log_file
@@ -36,8 +41,8 @@ class VllmProcess:
         environment = {name: value for name, value in os.environ.items() if name not in OF_THE_TRAINER}
         with log_file.open("ab") as log:
             self._process = subprocess.Popen(
-                serve_command(folder, port, arguments),
-                env=environment | SERVER_ENVIRONMENT,
+                serve_command(folder, options, port=port),
+                env=environment | server_environment(),
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 preexec_fn=_die_with_parent if sys.platform == "linux" else None,
@@ -75,12 +80,19 @@ def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def serve_command(folder: Path, port: int, arguments: Sequence[str]) -> list[str]:
+def server_environment() -> dict[str, str]:
+    return SERVER_ENVIRONMENT | engine_environment(is_cpu=is_cpu_build())
+
+
+def serve_command(
+    folder: Path, options: VllmOptions, *, port: int, host: str = "127.0.0.1", name: str = SERVED_NAME
+) -> list[str]:
     return [
         *(sys.executable, "-m", "vllm.entrypoints.openai.api_server"),
-        *("--model", str(folder), "--served-model-name", "policy", "--host", "127.0.0.1", "--port", str(port)),
-        *("--logprobs-mode", "processed_logprobs", "--generation-config", "vllm"),
-        *arguments,
+        *("--model", str(folder), "--served-model-name", name, "--host", host, "--port", str(port)),
+        *("--worker-extension-cls", EXTENSION),
+        *("--enable-auto-tool-choice", "--tool-call-parser", "hermes"),
+        *command_line(engine_arguments(options, is_cpu=is_cpu_build())),
     ]
 
 

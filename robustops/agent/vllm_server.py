@@ -1,8 +1,8 @@
 """The policy of vLLM processes elsewhere: token ids in, sampled ids with their logprobs out, over HTTP.
 
-The servers run with VLLM_SERVER_DEV_MODE=1 and `--logprobs-mode processed_logprobs`; weights reach them through a
-folder that they see too. Each says which weights it holds: one that was restarted holds its first ones, and gets the
-present ones again before it answers anything. Knows no trainer; a probe elsewhere proves the weights.
+The servers are started as `vllm_process.serve_command` says; weights reach them through a folder that they see. Each
+says which weights it holds: one that was restarted holds its first ones, and gets the present ones again before it
+answers anything. Knows no trainer; a probe elsewhere proves the weights.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import logging
 import math
 import shutil
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Sequence
@@ -26,9 +27,12 @@ from torch import Tensor
 
 from robustops.agent.policy import Prompt, Request, Sample, SampleStore, Sampling
 from robustops.agent.vllm_process import VllmProcess
+from robustops.agent.vllm_worker import METHOD
 from robustops.core.errors import PolicyError
 
 log = logging.getLogger(__name__)
+RESTART_S = 2.0  # no server starts faster: one that answered since then was not restarted
+HOW_TO_START = "start it as `python -m robustops.serve do=model` does (dry_run=true shows how)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +71,16 @@ class _Completion(BaseModel):
 class _Server:
     url: str
     num_running: int = 0
+    seen_s: float = -math.inf  # when it last answered, or was found ready
     recovery: asyncio.Lock
 
 
 class _ServerDown(Exception):
-    """No answer, or one that says that the server itself failed."""
+    """No answer, or one that says that the server itself failed; `status` is an answer's."""
+
+    def __init__(self, reason: str, status: int | None = None) -> None:
+        super().__init__(reason)
+        self.status = status
 
 
 class ServerPolicy:
@@ -121,7 +130,11 @@ class ServerPolicy:
             server = self._server_for(prompt.case_id)
             server.num_running += 1
             try:
-                return self._sample(where, await self._post(server, body))
+                if time.monotonic() - server.seen_s > RESTART_S:
+                    await self._recover(server, "not heard of yet")
+                answer = await self._post(server, body)
+                server.seen_s = time.monotonic()
+                return self._sample(where, answer)
             except _ServerDown as error:
                 log.warning("%s: %s: %s; waiting for it", where, server.url, error)
                 await self._recover(server, str(error))
@@ -188,24 +201,28 @@ class ServerPolicy:
     async def _recover(self, server: _Server, reason: str) -> None:
         """Wait until the server is healthy, and make it hold the present weights. One at a time for each server."""
         async with server.recovery:
-            deadline = asyncio.get_running_loop().time() + self._options.patience_s
-            while not await asyncio.to_thread(self._is_ready, server):
-                if asyncio.get_running_loop().time() > deadline:
+            deadline = time.monotonic() + self._options.patience_s
+            while (trouble := await asyncio.to_thread(self._trouble_with, server)) is not None:
+                if time.monotonic() > deadline:
                     raise PolicyError(
-                        f"{server.url}: no answer for {self._options.patience_s:.0f} s ({reason}); "
+                        f"{server.url}: no answer for {self._options.patience_s:.0f} s ({reason}; {trouble}); "
                         "start the server again and run the same command"
                     )
                 await asyncio.sleep(self._options.poll_s)
+            server.seen_s = time.monotonic()
 
-    def _is_ready(self, server: _Server) -> bool:
+    def _trouble_with(self, server: _Server) -> str | None:
+        """Why the server cannot be asked now; None where it holds the present weights and can."""
         try:
             _call(f"{server.url}/health", timeout_s=10)
             if self._folder is not None and self._version_of(server) != str(self.weight_version):
                 log.warning("%s was restarted: it gets weights %d again", server.url, self.weight_version)
                 self._reload(server, self._folder)
-        except _ServerDown:
-            return False
-        return True
+        except _ServerDown as error:
+            if error.status is not None and error.status < 500:
+                raise PolicyError(f"{error}; {HOW_TO_START}") from error
+            return str(error)
+        return None
 
     def load_weights(self, named_tensors: Iterable[tuple[str, Tensor]], version: int) -> None:
         """Replace the weights of every server and forget what was cached from the old ones.
@@ -223,16 +240,17 @@ class ServerPolicy:
                 self._reload(server, folder)
                 found = self._version_of(server)
             except _ServerDown as error:
-                raise PolicyError(f"{server.url}: weights {version} could not be loaded: {error}") from error
+                raise PolicyError(f"weights {version} could not be loaded: {error}; {HOW_TO_START}") from error
             if found != str(version):
                 raise PolicyError(f"{server.url}: holds weights {found!r} after an update to {version}")
         if old is not None and old != folder:
             shutil.rmtree(old, ignore_errors=True)
 
     def _reload(self, server: _Server, folder: Path) -> None:
-        body = {"method": "reload_weights", "kwargs": {"weights_path": str(folder)}}
+        body = {"method": METHOD, "kwargs": {"folder": str(folder)}}
         _call(f"{server.url}/collective_rpc", body, timeout_s=self._options.reload_timeout_s)
-        _call(f"{server.url}/reset_prefix_cache", {})
+        if not json.loads(_call(f"{server.url}/reset_prefix_cache", {}))["success"]:
+            raise _ServerDown(f"{server.url}: its prefix cache could not be reset; blocks are still in use")
         _call(f"{server.url}/update_weight_version", {"new_version": str(self.weight_version)})
 
     def _version_of(self, server: _Server) -> str:
@@ -267,7 +285,10 @@ def _call(url: str, body: dict[str, Any] | None = None, *, timeout_s: float = 60
     try:
         with urllib.request.urlopen(request, timeout=timeout_s) as reply:
             return str(reply.read().decode())
-    except (urllib.error.URLError, TimeoutError, OSError) as error:
+    except urllib.error.HTTPError as error:
+        shown = _short(error.read().decode(errors="replace"))
+        raise _ServerDown(f"{url}: status {error.code}: {shown}", error.code) from error
+    except OSError as error:  # URLError and TimeoutError are
         raise _ServerDown(f"{url}: {error}") from error
 
 

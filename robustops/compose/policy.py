@@ -13,6 +13,7 @@ from robustops.agent.codec import Codec
 from robustops.agent.plan import Plan
 from robustops.agent.policy import Policy
 from robustops.agent.scripted import ScriptedExpert
+from robustops.agent.vllm_options import VllmOptions
 from robustops.compose.scene import build_completion
 from robustops.config import RunConfig
 from robustops.config.preflight import model_folder
@@ -33,7 +34,7 @@ def build_policy(config: RunConfig, codec: Codec, plans: Mapping[str, Plan]) -> 
 
 def build_engine(config: RunConfig, codec: Codec, *, can_sleep: bool = False) -> Any:
     """A local engine whose weights can be replaced: vLLM, or transformers where vLLM has no build."""
-    folder = model_folder(config)
+    folder = model_folder(config.model)
     if config.engine.kind == "hf" or importlib.util.find_spec("vllm") is None:
         if config.engine.kind != "hf":
             log.warning("vllm is not installed here: rollouts use the transformers engine, which is slower")
@@ -53,17 +54,25 @@ def build_engine(config: RunConfig, codec: Codec, *, can_sleep: bool = False) ->
             deterministic=config.engine.deterministic,
         )
     engine = importlib.import_module("robustops.agent.vllm")
+    return engine.VllmPolicy(
+        folder,
+        stop_ids=codec.stop_ids,
+        decode=codec.decode,
+        options=vllm_options(config, can_sleep=can_sleep),
+        deterministic=config.engine.deterministic,
+    )
+
+
+def vllm_options(config: RunConfig, *, can_sleep: bool) -> VllmOptions:
+    """Of an engine in this process and of a server alike. Only a GPU's memory is given back."""
     settings, cache_mib = config.engine, config.engine.kv_cache_mib
-    options = engine.VllmOptions(
+    return VllmOptions(
         dtype=config.model.dtype,
         max_model_len=config.model.max_context_tokens,
         max_num_seqs=settings.concurrency,
         kv_cache_memory_bytes=None if cache_mib is None else cache_mib * 2**20,
         gpu_memory_utilization=settings.gpu_memory_utilization,
-        tensor_parallel_size=1,
+        is_prefix_cached=not settings.deterministic,  # the last bits depend on what happens to be cached
         can_sleep=can_sleep and config.hardware.gpus > 0,
         seed=config.seed,
-    )
-    return engine.VllmPolicy(
-        folder, stop_ids=codec.stop_ids, decode=codec.decode, options=options, deterministic=settings.deterministic
     )

@@ -50,7 +50,7 @@ def train_rl(config: RunConfig, algorithm: GrpoConfig, folder: Path) -> None:
         raise ConfigError(f"engine.kind: got {config.engine.kind!r}; training needs the sampled tokens of vllm or hf")
     if algorithm.fault_groups and config.fault_policy.name == "none":
         raise ConfigError("fault_policy=none has no fault for algorithm.fault_groups; set algorithm.fault_groups=0")
-    source = model_folder(config)
+    source = model_folder(config.model)
     scene = build_scene(config, "train")
     module = build_module(config, algorithm, source)
     engine = build_training_engine(config, scene.codec, folder) if ranks.is_first() else None
@@ -156,7 +156,7 @@ def build_callback(
         tags=CallTags(open_id=scene.codec.call_open_id, close_id=scene.codec.call_close_id),
         probe=build_probe(scene),
         folder=folder / "checkpoints",
-        settings=RlSettings(steps=algorithm.steps),
+        settings=RlSettings(steps=algorithm.steps, is_deterministic=config.engine.deterministic),
         scheduler=scheduler,
         record=record,
         report=report,

@@ -1,8 +1,10 @@
-"""Serve domains over the container protocol until interrupted: by the embedded engine, or by the real containers."""
+"""Serve until interrupted: domains over the container protocol, a model by vLLM, or the expert as a chat endpoint."""
 
 from __future__ import annotations
 
 import asyncio
+import importlib.util
+import os
 import shlex
 import signal
 from collections.abc import Coroutine, Sequence
@@ -10,14 +12,31 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from robustops.agent.vllm_options import VllmOptions
+from robustops.agent.vllm_process import serve_command, server_environment
 from robustops.compose.environment import own_temporary_folder, secret_of, tool_snapshots
 from robustops.config import ServeConfig
+from robustops.config.preflight import model_folder
+from robustops.core.errors import ConfigError
+from robustops.data.expert_endpoint import ExpertEndpoint, listening
+from robustops.data.task_set import TaskSet
 from robustops.gym.listening import Served
 from robustops.gym.runtime.service import ContainerOptions, planned, serve_containers
 from robustops.gym.server import serve
 
+ENDPOINT_PORT = 8000  # the domains' public ports begin above it
+
 
 def run(config: ServeConfig, folder: Path) -> None:
+    if config.do == "model":
+        serve_model(config)
+    elif config.do == "expert":
+        asyncio.run(_until_told(serve_expert(config)))
+    else:
+        serve_tools(config)
+
+
+def serve_tools(config: ServeConfig) -> None:
     token = secret_of(config.token_env, "token_env")
     if config.gym.kind == "embedded":
         serving = serve(
@@ -54,6 +73,38 @@ def run(config: ServeConfig, folder: Path) -> None:
         on_ready=_announce,
     )
     asyncio.run(_until_told(containers))
+
+
+def serve_model(config: ServeConfig) -> None:
+    """This process becomes vLLM's server."""
+    if importlib.util.find_spec("vllm") is None:
+        raise ConfigError("do=model: vllm is not installed here; `make setup` in a checkout installs it where it can")
+    cache_mib = config.kv_cache_mib
+    options = VllmOptions(
+        dtype=config.model.dtype,
+        max_model_len=config.model.max_context_tokens,
+        max_num_seqs=config.concurrency,
+        kv_cache_memory_bytes=None if cache_mib is None else cache_mib * 2**20,
+        gpu_memory_utilization=config.gpu_memory_utilization,
+    )
+    port = config.port or ENDPOINT_PORT
+    model = model_folder(config.model)
+    command = serve_command(model, options, host=config.host, port=port, name=config.served_name)
+    environment = server_environment()
+    if config.dry_run:
+        print(shlex.join([*(f"{name}={value}" for name, value in environment.items()), *command]))
+        return
+    print(f"{config.served_name}: http://{config.host}:{port}/v1, once it says that startup is complete", flush=True)
+    os.execve(command[0], command, {**os.environ, **environment})
+
+
+async def serve_expert(config: ServeConfig) -> None:
+    if config.task_set is None:
+        raise ConfigError("task_set: no value; do=expert needs the folder of a task set, such as data/synthetic")
+    expert = ExpertEndpoint.of(TaskSet.load(Path(config.task_set).expanduser()))
+    async with listening(expert.reply, config.host, config.port or ENDPOINT_PORT) as url:
+        print(f"expert: {url}", flush=True)
+        await asyncio.Event().wait()
 
 
 async def _until_told(serving: Coroutine[Any, Any, None]) -> None:

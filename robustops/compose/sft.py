@@ -34,7 +34,7 @@ EXPORT = "export"
 
 
 def train_sft(config: RunConfig, algorithm: SftConfig, folder: Path) -> None:
-    source = model_folder(config)
+    source = model_folder(config.model)
     header, samples = read_demonstrations(config, algorithm)
     check_lengths(config, samples)
     train, monitored = set_apart(samples, algorithm.validation_size, config.seed)

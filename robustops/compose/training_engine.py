@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from robustops.agent.codec import Codec
-from robustops.agent.vllm_process import VllmProcess
+from robustops.agent.vllm_process import SERVED_NAME, VllmProcess
 from robustops.agent.vllm_server import ServerOptions, ServerPolicy
-from robustops.compose.policy import build_engine
+from robustops.compose.policy import build_engine, vllm_options
 from robustops.config import RunConfig
 from robustops.config.preflight import model_folder
 
@@ -25,18 +25,7 @@ def build_training_engine(config: RunConfig, codec: Codec, folder: Path) -> Any:
     )
     if settings.urls:
         return ServerPolicy(options, stop_ids=codec.stop_ids, decode=codec.decode)
-    process = VllmProcess(model_folder(config), _server_arguments(config), log_file=folder / "vllm-server.log")
-    options = replace(options, urls=(process.url,), model="policy", can_sleep=config.hardware.gpus > 0)
+    sizes = vllm_options(config, can_sleep=True)
+    process = VllmProcess(model_folder(config.model), sizes, log_file=folder / "vllm-server.log")
+    options = replace(options, urls=(process.url,), model=SERVED_NAME, can_sleep=sizes.can_sleep)
     return ServerPolicy(options, stop_ids=codec.stop_ids, decode=codec.decode, process=process)
-
-
-def _server_arguments(config: RunConfig) -> list[str]:
-    arguments = {
-        "--dtype": config.model.dtype,
-        "--max-model-len": config.model.max_context_tokens,
-        "--max-num-seqs": config.engine.concurrency,
-        "--seed": config.seed,
-        "--gpu-memory-utilization": config.engine.gpu_memory_utilization,
-    }
-    found = [str(word) for pair in arguments.items() for word in pair]
-    return [*found, "--enable-sleep-mode"] if config.hardware.gpus else found

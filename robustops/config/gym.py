@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from robustops.config.model import ModelConfig
+
 
 @dataclass
 class TimeoutsConfig:
@@ -36,8 +38,12 @@ class ServedGymConfig:
 
 @dataclass
 class ServeConfig:
-    """What `python -m robustops.serve` serves. A domain's container listens on its public port; `port` overrides it."""
+    """What `python -m robustops.serve` serves. A domain's container listens on its public port; `port` overrides it.
 
+    Models and the expert listen on 8000.
+    """
+
+    do: str = "tools"  # tools | model: `model.path`, by vLLM | expert: the scripted expert, behind a chat endpoint
     gym: ServedGymConfig = field(default_factory=ServedGymConfig)
     domain: str = "csm"  # a domain's name, or all
     host: str = "127.0.0.1"
@@ -48,4 +54,10 @@ class ServeConfig:
     token_env: str = ""  # the environment variable with the bearer token to ask for; empty: none is asked for
     restart_after: int = 150  # seeded databases after which a container is replaced: it leaks descriptors
     start_timeout_s: float = 300.0  # from a container's start to its first healthy answer
-    dry_run: bool = False  # print the containers' command lines and start nothing
+    dry_run: bool = False  # print the command lines of containers, or of vLLM, and start nothing
+    model: ModelConfig = field(default_factory=ModelConfig)  # do=model
+    served_name: str = "policy"  # do=model: what clients call it
+    concurrency: int = 32  # do=model: sequences at a time
+    gpu_memory_utilization: float = 0.9  # do=model
+    kv_cache_mib: int | None = None  # do=model; None: by gpu_memory_utilization
+    task_set: str | None = None  # do=expert: the folder of a task set with plans

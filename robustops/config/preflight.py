@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from robustops.agent.vocabulary import vocabulary_sha256
-from robustops.config.tree import HardwareConfig, RunConfig, SftConfig
+from robustops.config.tree import HardwareConfig, ModelConfig, RunConfig, SftConfig
 from robustops.core.errors import ConfigError, SplitError
 from robustops.core.tables import read_header
 from robustops.data.sft import refuse_foreign, samples_file
@@ -24,7 +24,7 @@ def before_training(config: RunConfig) -> None:
     if config.split.part != "train":
         raise SplitError(f"split.part: got {config.split.part!r}; training takes 'train' alone")
     check_gpu_is_there(config.hardware)
-    model_folder(config)
+    model_folder(config.model)
     if isinstance(config.algorithm, SftConfig):
         check_demonstrations(config, config.algorithm)
 
@@ -35,15 +35,15 @@ def before_evaluation(config: RunConfig) -> None:
         raise SplitError("split.part: got 'train'; evaluation uses val or test")
     check_gpu_is_there(config.hardware)
     if config.engine.kind in LOCAL_ENGINES:
-        model_folder(config)
+        model_folder(config.model)
 
 
-def model_folder(config: RunConfig) -> Path:
+def model_folder(model: ModelConfig) -> Path:
     """Raises ConfigError for a folder that is no model."""
-    folder = Path(config.model.path).expanduser().absolute()
+    folder = Path(model.path).expanduser().absolute()
     if not (folder / "config.json").is_file():
         raise ConfigError(
-            f"model.path: no model in {folder} (config.json is missing); put the model {config.model.name} there, "
+            f"model.path: no model in {folder} (config.json is missing); put the model {model.name} there, "
             "or write model.path=FOLDER"
         )
     return folder

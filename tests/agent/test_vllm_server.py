@@ -14,6 +14,7 @@ from safetensors.torch import load_file
 
 from robustops.agent.policy import Prompt, Sampling
 from robustops.agent.vllm_server import ServerOptions, ServerPolicy
+from robustops.agent.vllm_worker import METHOD
 from robustops.core.errors import PolicyError
 
 
@@ -43,10 +44,11 @@ class FakeVllm:
                     return 503, {}
                 return 200, {}
             case "/collective_rpc":
-                assert body["method"] == "reload_weights"
-                self.weights = load_file(f"{body['kwargs']['weights_path']}/model.safetensors")
+                assert body["method"] == METHOD
+                self.weights = load_file(f"{body['kwargs']['folder']}/model.safetensors")
             case "/reset_prefix_cache":
                 self.resets += 1
+                return 200, {"success": True}
             case "/update_weight_version":
                 self.version = self.version if self.ignores_updates else body["new_version"]
             case "/weight_info":

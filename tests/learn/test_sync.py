@@ -121,6 +121,6 @@ async def test_a_prefix_cache_left_from_old_weights_is_betrayed(vllm_policies, m
 @needs_vllm
 async def test_a_head_that_was_not_refreshed_is_betrayed(vllm_policies, monkeypatch):
     policy = vllm_policies["continuous"]
-    monkeypatch.setattr("robustops.agent.vllm._refresh_head", lambda model: True)
+    monkeypatch.setattr("robustops.agent.vllm.refresh_head", lambda model: True)
     with pytest.raises(SyncError):
         await synchronise(policy, tiny_model(5), PROBE, version=40, compute=torch.float32)
