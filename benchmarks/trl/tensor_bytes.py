@@ -1,31 +1,26 @@
-"""What a step allocates: operations in, bytes of the tensors they made and the largest one out. A count, no clock."""
+"""What training holds: work in, most bytes of tensors alive at a time and the largest one out. A count, no clock.
+
+Every allocation and release of tensor memory is counted, as torch's profiler notes them, what autograd keeps included.
+What was there before (the weights) is not.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import accumulate
 
-import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten
-
-
-class TensorBytes(TorchDispatchMode):
-    """`total`: bytes of all storages that operations made, each once; `largest`: of the largest of them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.total = self.largest = 0
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        taken = {t.untyped_storage().data_ptr() for t in tree_flatten((args, kwargs))[0] if _is_real(t)}
-        result = func(*args, **(kwargs or {}))
-        for tensor in tree_flatten(result)[0]:
-            if _is_real(tensor) and (place := tensor.untyped_storage().data_ptr()) not in taken:
-                taken.add(place)
-                self.total += tensor.untyped_storage().nbytes()
-                self.largest = max(self.largest, tensor.untyped_storage().nbytes())
-        return result
+from torch.profiler import ProfilerActivity, profile
 
 
-def _is_real(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.device.type == "cpu"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorBytes:
+    peak: int
+    largest: int
+
+
+def tensor_bytes(work: Callable[[], object]) -> TensorBytes:
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as found:
+        work()
+    changes = [event.nbytes() for event in found.profiler.kineto_results.events() if event.name() == "[memory]"]
+    return TensorBytes(peak=max(accumulate(changes)), largest=max(changes))

@@ -6,11 +6,11 @@ With --export it loads a file of `collect do=export` instead and says what TRL m
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import sys
 import tempfile
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -20,8 +20,8 @@ from trl import SFTConfig, SFTTrainer
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from data import BATCH_SIZE, LEARNING_RATE, MAX_LENGTH, WARM_STEPS, sequences
-from tensor_bytes import TensorBytes
+from demonstrations import BATCH_SIZE, COUNTED_EPOCHS, LEARNING_RATE, MAX_LENGTH, WARM_STEPS, sequences
+from tensor_bytes import tensor_bytes
 
 
 class Clock(TrainerCallback):
@@ -54,7 +54,7 @@ def trainer_of(options: argparse.Namespace, rows: Dataset, folder: str, clock: C
     config = SFTConfig(
         output_dir=folder,
         per_device_train_batch_size=options.batch_size,
-        num_train_epochs=1,
+        num_train_epochs=COUNTED_EPOCHS if options.bytes else 1,
         learning_rate=LEARNING_RATE,
         lr_scheduler_type="constant",
         bf16=True,
@@ -92,17 +92,21 @@ def main() -> None:
     else:
         vocabulary = AutoModelForCausalLM.from_pretrained(options.model).config.vocab_size
         rows = Dataset.from_list(sequences(vocabulary, options.num))
-    clock, counter = Clock(), TensorBytes()
+    clock = Clock()
     with tempfile.TemporaryDirectory() as folder:
         trainer = trainer_of(options, rows, folder, clock)
-        with counter if options.bytes else contextlib.nullcontext():
-            result = trainer.train()
+        if options.bytes:
+            print(json.dumps(asdict(tensor_bytes(trainer.train))))
+            return
+        result = trainer.train()
+    if options.export is None and len(clock.times) <= WARM_STEPS:
+        raise SystemExit(
+            f"{options.num} demonstrations make {len(clock.times)} steps; the first {WARM_STEPS} are not timed"
+        )
     timed, after = sum(trainer.tokens[WARM_STEPS:]), min(WARM_STEPS, len(clock.times)) - 1
     found = {
         "tokens_per_s": timed / max(1e-9, clock.times[-1] - clock.times[after]),
         "tokens_per_cpu_s": timed / max(1e-9, clock.cpu_times[-1] - clock.cpu_times[after]),
-        "bytes_per_token": counter.total / sum(trainer.tokens),
-        "largest_tensor": counter.largest,
         "loss": result.training_loss,
     }
     if options.export is not None:

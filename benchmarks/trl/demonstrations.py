@@ -8,6 +8,7 @@ NUM_SEQUENCES, LEAST, MOST = 256, 120, 1028  # the mean is 574 tokens
 SUPERVISED_SHARE = 0.16  # as in the expert's demonstrations
 BATCH_SIZE, MAX_LENGTH, LEARNING_RATE = 8, 2048, 1e-4
 WARM_STEPS = 2  # run, and not timed
+COUNTED_EPOCHS = 2  # over one batch, where bytes are counted: the optimiser's state is there in the second step
 
 
 def sequences(vocabulary: int, num: int = NUM_SEQUENCES) -> list[dict[str, list[int]]]:
