@@ -54,7 +54,7 @@ class SftSettings:
     schedule: Literal["constant", "cosine"] = "constant"
     warmup_steps: int = 0
     max_grad_norm: float = 1.0
-    micro_batch_tokens: int = 16384
+    micro_batch_tokens: int = 4096
     seed: int = 0
     compute: torch.dtype = torch.float32
     save_every_steps: int = 50
