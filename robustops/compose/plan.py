@@ -14,7 +14,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from robustops.compose.hardware import check_ranks
 from robustops.config import GrpoConfig, RunConfig
 from robustops.core.errors import ConfigError, TableError
 from robustops.core.tables import read_lines
@@ -46,8 +45,6 @@ class Phase:
 
 def run(config: RunConfig, folder: Path) -> None:
     """Print the plan. Raises ConfigError where the job cannot fit, naming the phase and what to change."""
-    if config.plan.job == "train":
-        check_ranks(config)
     shape = shape_of(config)
     if config.hardware.memory_gib is None:
         raise ConfigError(
