@@ -28,7 +28,7 @@ from robustops.learn.fit import fit
 from robustops.learn.lora import attach, merged_weights
 from robustops.learn.model import Attention, load_model
 from robustops.learn.sft import SftModule, SftSettings, WeightedTokens
-from robustops.learn.shared_prefix import share_prefixes
+from robustops.learn.shared_prefix import keep_apart
 
 EXPORT = "export"
 
@@ -85,10 +85,10 @@ def load_trained(config: RunConfig, algorithm: SftConfig, source: Path) -> PreTr
     model = load_model(
         source, attn=cast(Attention, config.model.attn), checkpoint_activations=algorithm.activation_checkpointing
     )
-    if algorithm.packing and not share_prefixes(model):
+    if algorithm.packing and not keep_apart(model):
         raise ConfigError(
-            f"algorithm.packing: this model's attention ({config.model.attn}) cannot keep packed demonstrations apart; "
-            "use model.attn=sdpa on a model with full attention, or algorithm.packing=false"
+            "algorithm.packing: this model has layers whose attention is not over the full context, so packed "
+            "demonstrations cannot be kept apart; write algorithm.packing=false"
         )
     if (lora := lora_of(config)) is not None:
         print(f"adapters: {attach(model, lora):,} parameters train", flush=True)

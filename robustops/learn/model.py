@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -19,7 +19,7 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from robustops.core.errors import ConfigError
 from robustops.learn.head import CHUNK_TOKENS, TokenLogprobs, head_logprobs
-from robustops.learn.shared_prefix import Layout
+from robustops.learn.shared_prefix import Layout, layout_arguments
 
 Attention = Literal["sdpa", "flash_attention_2"]
 
@@ -89,14 +89,12 @@ def token_logprobs(
     """Logprob of each wanted token given those before it.
 
     No attention mask is needed: padding stands at the end and attention is causal, so no wanted token sees it.
-    `layout`: of a single packed row whose members share prefixes; the model must be prepared by `share_prefixes`.
+    `layout`: of a single packed row; the model must be prepared by `share_prefixes`, or `keep_apart` without prefixes.
     Raises ValueError when the first token of a row is wanted: nothing predicts it.
     """
     if bool(is_wanted_NT[:, 0].any()):
         raise ValueError("the first token of a row has no prediction; it cannot be wanted")
-    packing: dict[str, Any] = {}
-    if layout is not None:
-        packing = {"layout": layout, "position_ids": layout.positions()[None].to(token_ids_NT.device)}
+    packing = {} if layout is None else layout_arguments(model, layout, token_ids_NT.device)
     # With checkpoints memory is short: no cast of a layer's weights outlives it, and the residual stream, of which each
     # layer's input is kept, is of the compute type, as in an engine.
     is_mixed, is_checkpointed = compute != torch.float32, getattr(model, "is_gradient_checkpointing", False)

@@ -33,7 +33,7 @@ from robustops.learn.model import load_named_weights, named_weights
 from robustops.learn.sft_order import epoch_batches
 from robustops.learn.sft_rows import Rows, WeightedTokens, empty_rows, packed_rows, padded_rows
 from robustops.learn.sharding import LogprobNet, load_optimiser_state, optimiser_state, shard
-from robustops.learn.shared_prefix import share_prefixes
+from robustops.learn.shared_prefix import keep_apart
 from robustops.learn.supervision import steps_per_epoch, supervised_loss
 
 __all__ = ["DivergedError", "SftModule", "SftSettings", "WeightedTokens"]
@@ -86,8 +86,8 @@ class SftModule(lightning.LightningModule):
         report: Report | None = None,
     ) -> None:
         super().__init__()
-        if settings.packing and not share_prefixes(model):
-            raise ValueError("packing needs sdpa attention over the full context in every layer")
+        if settings.packing and not keep_apart(model):
+            raise ValueError("packing needs sdpa or flash attention over the full context in every layer")
         self.automatic_optimization = False
         self.net = LogprobNet(model)
         self.settings = settings

@@ -18,6 +18,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from transformers import AttentionInterface, PreTrainedModel
 
 ATTENTION = "robustops_shared_prefix"
+FLASH_ATTENTION = "flash_attention_2"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +50,33 @@ class Layout:
 
 def share_prefixes(model: PreTrainedModel) -> bool:
     """Make `model` accept a `layout`, and say whether it can: plain scaled-dot-product attention in every layer."""
-    kinds = set(getattr(model.config, "layer_types", None) or ["full_attention"])
-    if model.config._attn_implementation not in ("sdpa", ATTENTION) or kinds != {"full_attention"}:
+    if model.config._attn_implementation not in ("sdpa", ATTENTION) or not _sees_everything(model):
         return False
     model.set_attn_implementation(ATTENTION)
     return bool(model.config._attn_implementation == ATTENTION)
+
+
+def keep_apart(model: PreTrainedModel) -> bool:
+    """Make `model` accept a `layout` without prefixes, and say whether it can.
+
+    FlashAttention can without our attention: transformers has it begin a text anew wherever the positions do.
+    """
+    return share_prefixes(model) or (model.config._attn_implementation == FLASH_ATTENTION and _sees_everything(model))
+
+
+def _sees_everything(model: PreTrainedModel) -> bool:
+    return set(getattr(model.config, "layer_types", None) or ["full_attention"]) == {"full_attention"}
+
+
+def layout_arguments(model: PreTrainedModel, layout: Layout, device: torch.device) -> dict[str, Any]:
+    """What the decoder must be given for one packed row. Raises ValueError where its attention would mix the parts."""
+    found: dict[str, Any] = {"position_ids": layout.positions()[None].to(device)}
+    attention = model.config._attn_implementation
+    if attention == ATTENTION:
+        return found | {"layout": layout}
+    if attention != FLASH_ATTENTION or any(segment.num_prefix for segment in layout.segments):
+        raise ValueError(f"{attention} attention cannot keep the parts of {layout} apart")
+    return found
 
 
 def _attention(

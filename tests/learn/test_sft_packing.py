@@ -48,7 +48,7 @@ def test_packing_changes_no_gradient(tmp_path: Path):
 def test_packing_is_refused_where_attention_would_mix_the_demonstrations(tmp_path: Path):
     model = tiny_model()
     model.set_attn_implementation("eager")
-    with pytest.raises(ValueError, match="packing needs sdpa"):
+    with pytest.raises(ValueError, match="packing needs sdpa or flash attention"):
         module(tmp_path, model=model, packing=True)
 
 
