@@ -8,7 +8,7 @@ end-of-turn that was appended and not sampled carry no loss (docs/algorithms.md)
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -19,15 +19,18 @@ from robustops.core.errors import PolicyError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trajectory:
-    """`flow` indexes denominators.FLOWS; logprobs and advantages are zero outside `is_trained_T`."""
+    """`flow` indexes denominators.FLOWS; logprobs and advantages are zero outside `is_trained_T`.
+
+    Tensors stay out of its text: asyncio writes out the result of each task that it runs, whoever may read it.
+    """
 
     case_id: str
     group_id: str
     flow: int
-    token_ids_T: Tensor
-    is_trained_T: Tensor
-    logp_rollout_T: Tensor
-    advantage_T: Tensor
+    token_ids_T: Tensor = field(repr=False)
+    is_trained_T: Tensor = field(repr=False)
+    logp_rollout_T: Tensor = field(repr=False)
+    advantage_T: Tensor = field(repr=False)
 
     @property
     def num_tokens(self) -> int:
