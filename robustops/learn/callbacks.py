@@ -2,16 +2,15 @@
 
 At the start of a step: load the weights into the engine, prove it, collect groups, give credit, put the batch into the
 buffer. Engines on a GPU sleep while the trainer works. At its end: state to disk, then the journals that nothing can
-come back to go. A run that is killed anywhere goes on from the last state and the groups in the journal. All randomness
+come back to go. A run that is killed anywhere goes on from the last state and the turns in the journal. All randomness
 follows from (seed, step), so no generator is part of the state.
 """
 
 from __future__ import annotations
 
 import asyncio
-import base64
+import json
 import logging
-import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from robustops.learn.checkpoint import NUM_KEPT, SavedState, save_state
 from robustops.learn.collection import Collected, Collector, Played, Record, collect_step
 from robustops.learn.credit import CallTags
 from robustops.learn.grpo import GrpoModule, StepBatch
-from robustops.learn.journal import GroupJournal, drop_journals
+from robustops.learn.journal import StepJournal, drop_journals
 from robustops.learn.lora import merged_weights
 from robustops.learn.memory import peak_memory_mib
 from robustops.learn.model import load_named_weights, named_weights
@@ -44,6 +43,7 @@ from robustops.learn.step_metrics import (
     trained_metrics,
 )
 from robustops.learn.sync import Probe, SyncReport, TrainablePolicy, load_and_sample, prove, weights_fingerprint
+from robustops.rollout.group_wire import dump_group, load_group
 
 Report = Callable[[int, int, str], None]  # step, steps in all, note
 Show = Callable[[int, Sequence[Played]], None]  # steps done, what was played in the last one
@@ -85,8 +85,15 @@ class StepBuffer(Dataset[StepBatch]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RlSettings:
+    """`is_deterministic`: the engine's batches depend on nothing but their requests, and a resumed run repeats them.
+
+    The groups of a step that was interrupted are then played again from the journal's samples, batch by batch: were
+    finished ones left out, the others would be sampled in smaller batches, and the last bits would differ.
+    """
+
     steps: int
     save_every_steps: int = 1
+    is_deterministic: bool = False
 
 
 @dataclass(slots=True)
@@ -190,9 +197,12 @@ class RolloutCallback(pl.Callback):
         return prove(module.net, self._probe, samples, version=version, compute=module.settings.compute)
 
     async def _roll_out(self, step: int, fingerprint: str) -> _RolledOut:
-        journal = GroupJournal(self._folder, step, fingerprint)
-        if journal.found:
-            log.info("step %d: %d groups were collected before the interruption", step, len(journal.found))
+        assert self._policy is not None
+        journal = StepJournal(self._folder, step, fingerprint, has_groups=not self._settings.is_deterministic)
+        if journal.num_found or journal.found:
+            found = (len(journal.found), journal.num_found)
+            log.info("step %d: %d groups and %d turns were sampled before the interruption", step, *found)
+        self._policy.remember(journal)
         collected = await collect_step(
             self._sampler,
             self._collector,
@@ -202,6 +212,7 @@ class RolloutCallback(pl.Callback):
             kept=self._kept,
             record=self._record,
         )
+        self._policy.remember(None)  # probes are for the engine alone
         self._kept, self._played = collected.kept, collected.played
         batch = training_batch(collected.groups, self._rules, self._tags) if collected.groups else None
         if batch is not None and not batch.trajectories:
@@ -209,7 +220,6 @@ class RolloutCallback(pl.Callback):
             batch = None
         if batch is not None and self._on_batch is not None:
             self._on_batch(collected.groups, batch)
-        assert self._policy is not None
         self._policy.sleep()
         return _RolledOut(batch=batch, metrics=self._rollout_metrics(collected, batch, step))
 
@@ -264,10 +274,9 @@ class RolloutCallback(pl.Callback):
 
 
 def _packed(groups: Mapping[str, EpisodeGroup]) -> str:
-    # wrapped as text, so that the state holds plain values and loads "weights only"
-    return base64.b64encode(pickle.dumps(dict(groups))).decode()
+    # as one text: a state is read "weights only", value by value, and groups hold many token ids
+    return json.dumps({slot_id: dump_group(group) for slot_id, group in groups.items()})
 
 
 def _unpacked(text: str) -> dict[str, EpisodeGroup]:
-    found: dict[str, EpisodeGroup] = pickle.loads(base64.b64decode(text))
-    return found
+    return {slot_id: load_group(line) for slot_id, line in json.loads(text).items()}

@@ -1,17 +1,18 @@
 """Training state on disk: written whole or not at all, the previous one kept, a damaged one skipped with one line.
 
-`<folder>/step-000012.pt`. A state holds tensors and plain values only, so that loading it runs no code.
+`<folder>/step-000012.pt`. A state holds tensors and plain values only, so that loading it runs no code. It names the
+version of its form; one of another version is refused.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-import pickle
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from pickle import UnpicklingError  # of torch, for a file that is no state
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ from robustops.core.errors import TableError
 
 log = logging.getLogger(__name__)
 NUM_KEPT = 2
+STATE_VERSION = 2  # 1 held boundaries and groups that could only be read by running code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +43,7 @@ def save_state(folder: Path, step: int, state: Mapping[str, Any]) -> Path:
     partial = path.with_suffix(f".{os.getpid()}.partial")
     try:
         with partial.open("wb") as file:
-            torch.save(dict(state), file)
+            torch.save({"version": STATE_VERSION, "state": dict(state)}, file)
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
@@ -59,15 +61,24 @@ def save_state(folder: Path, step: int, state: Mapping[str, Any]) -> Path:
 
 
 def load_latest(folder: Path) -> SavedState | None:
-    """The newest readable state, or None. A damaged one is reported in one line and the one before it is used."""
+    """The newest readable state, or None. A damaged one is reported in one line and the one before it is used.
+
+    Raises TableError for a state of another version.
+    """
     for path in _paths(folder):
         try:
-            state = torch.load(path, map_location="cpu", weights_only=True)
-        except (OSError, RuntimeError, EOFError, pickle.UnpicklingError, ValueError, KeyError) as error:
+            saved = torch.load(path, map_location="cpu", weights_only=True)
+        except (OSError, RuntimeError, EOFError, UnpicklingError, ValueError, KeyError) as error:
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             log.warning("%s is damaged (%s); going on from the checkpoint before it", path, reason)
             continue
-        return SavedState(step=_step(path), state=state)
+        version = saved.get("version", 1)
+        if version != STATE_VERSION:
+            raise TableError(
+                f"{path}: a training state of version {version}, expected {STATE_VERSION}; "
+                "finish the run with the release that began it, or begin anew with another run.dir"
+            )
+        return SavedState(step=_step(path), state=saved["state"])
     return None
 
 

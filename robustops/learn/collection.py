@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from robustops.core.episode import EpisodeGroup
-from robustops.learn.journal import GroupJournal
+from robustops.learn.journal import StepJournal
 from robustops.learn.sampler import Sampler
 from robustops.learn.slot import Selected, Slot
 from robustops.rollout.groups import Journal, Outcome, Rejection
@@ -23,10 +23,10 @@ Record = Callable[[Slot, Outcome], None]
 class Collector(Protocol):
     """rollout.groups.GroupCollector, or a fake."""
 
-    async def collect(self, slots: Sequence[Slot], *, step: int, journal: Journal | None) -> Sequence[Outcome]: ...
-
-    def count(self, outcome: Outcome) -> None:
-        """Told of each outcome, lost groups included, of an earlier, interrupted process."""
+    async def collect(
+        self, slots: Sequence[Slot], *, step: int, journal: Journal | None, known: Mapping[int, Outcome]
+    ) -> Sequence[Outcome]:
+        """`known`: outcomes of an earlier, interrupted process, lost groups included, by index."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ async def collect_step(
     step: int,
     *,
     progress: ProgressKind = "gated",
-    journal: GroupJournal,
+    journal: StepJournal,
     kept: Mapping[str, EpisodeGroup],
     record: Record | None = None,
 ) -> Collected:
@@ -102,32 +102,25 @@ async def _outcomes(
     collector: Collector,
     slots: Sequence[Slot],
     step: int,
-    journal: GroupJournal,
+    journal: StepJournal,
     record: Record | None,
     tally: _Tally,
 ) -> dict[str, Outcome]:
     """By slot id: from the journal where it is there, played now otherwise."""
-    outcomes = {slot.slot_id: journal.found[slot.slot_id] for slot in slots if slot.slot_id in journal.found}
-    for slot in slots:
-        outcome = outcomes.get(slot.slot_id)
-        if outcome is None:
-            continue
-        collector.count(outcome)
-        if record is not None:
-            record(slot, outcome)  # once more: the kill may have come between the journal and the record
-    missing = [slot for slot in slots if slot.slot_id not in outcomes]
-    tally.num_reused += len(outcomes)
-    tally.num_played += len(missing)
-    if not missing:
-        return outcomes
+    known = {index: journal.found[slot.slot_id] for index, slot in enumerate(slots) if slot.slot_id in journal.found}
+    tally.num_reused += len(known)
+    tally.num_played += len(slots) - len(known)
+    if record is not None:
+        for index, outcome in known.items():
+            record(slots[index], outcome)  # once more: the kill may have come between the journal and the record
 
     def finished(index: int, outcome: Outcome) -> None:
-        journal.write(missing[index].slot_id, outcome)
+        journal.write(slots[index].slot_id, outcome)
         if record is not None:
-            record(missing[index], outcome)
+            record(slots[index], outcome)
 
-    played = await collector.collect(missing, step=step, journal=finished)
-    return outcomes | {slot.slot_id: outcome for slot, outcome in zip(missing, played, strict=True)}
+    outcomes = await collector.collect(slots, step=step, journal=finished, known=known)
+    return {slot.slot_id: outcome for slot, outcome in zip(slots, outcomes, strict=True)}
 
 
 def _is_accepted(sampler: Sampler, slot: Slot, group: EpisodeGroup, progress: ProgressKind, tally: _Tally) -> bool:

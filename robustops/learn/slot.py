@@ -5,13 +5,13 @@ Frozen data. `slot_state` and `waiting_state` give plain values for a checkpoint
 
 from __future__ import annotations
 
-import base64
-import pickle
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from robustops.core.episode import Checkpoint
+from robustops.rollout.group_wire import dump_checkpoint, load_checkpoint
 
 Flow = Literal["clean", "fault"]
 Reason = Literal["all_success", "no_opportunity", "zero_signal", "infrastructure"]
@@ -91,15 +91,11 @@ def waiting_from(state: Mapping[str, Any]) -> Waiting:
 
 
 def _state(value: Slot | Waiting) -> dict[str, Any]:
-    # a boundary holds database bytes: pickled and wrapped as text, so that the state is JSON and loads "weights only"
-    packed = None if value.boundary is None else base64.b64encode(pickle.dumps(value.boundary)).decode()
+    # as one text: a state is read "weights only", value by value, and a boundary holds thousands of token ids
+    packed = None if value.boundary is None else json.dumps(dump_checkpoint(value.boundary))
     return {f.name: getattr(value, f.name) for f in fields(value)} | {"boundary": packed}
 
 
 def _boundary(state: Mapping[str, Any]) -> Checkpoint | None:
     packed = state["boundary"]
-    if packed is None:
-        return None
-    boundary = pickle.loads(base64.b64decode(packed))
-    assert isinstance(boundary, Checkpoint)
-    return boundary
+    return None if packed is None else load_checkpoint(json.loads(packed))

@@ -19,14 +19,7 @@ from robustops.rollout.trajectory import dump_episode, dump_turns, load_episode,
 def dump_outcome(outcome: Outcome) -> dict[str, Any]:
     if isinstance(outcome, Rejection):
         return {"kind": "rejection", **asdict(outcome)}
-    return {
-        "kind": "group",
-        "group_id": outcome.group_id,
-        "condition": outcome.condition,
-        "episodes": [dump_episode(episode) for episode in outcome.episodes],
-        "boundary": None if outcome.boundary is None else dump_checkpoint(outcome.boundary),
-        "is_resumed": outcome.is_resumed,
-    }
+    return {"kind": "group", **dump_group(outcome)}
 
 
 def load_outcome(line: Mapping[str, Any]) -> Outcome:
@@ -36,13 +29,23 @@ def load_outcome(line: Mapping[str, Any]) -> Outcome:
         if kind == "rejection":
             return Rejection(**{name: value for name, value in line.items() if name != "kind"})
         if kind == "group":
-            return _load_group(line)
+            return load_group(line)
     except (KeyError, TypeError, ValueError) as error:
         raise TableError(f"not a {kind} ({error}); was it written by another version?") from error
     raise TableError(f"got kind {kind!r}, expected a group or a rejection; was it written by another version?")
 
 
-def _load_group(line: Mapping[str, Any]) -> EpisodeGroup:
+def dump_group(group: EpisodeGroup) -> dict[str, Any]:
+    return {
+        "group_id": group.group_id,
+        "condition": group.condition,
+        "episodes": [dump_episode(episode) for episode in group.episodes],
+        "boundary": None if group.boundary is None else dump_checkpoint(group.boundary),
+        "is_resumed": group.is_resumed,
+    }
+
+
+def load_group(line: Mapping[str, Any]) -> EpisodeGroup:
     return EpisodeGroup(
         group_id=line["group_id"],
         condition=line["condition"],

@@ -75,18 +75,29 @@ class GroupCollector:
         self._concurrency = concurrency
         self._breaker = Breaker(max_failures)
 
-    async def collect(self, slots: Sequence[Slot], *, step: int = 0, journal: Journal | None = None) -> list[Outcome]:
+    async def collect(
+        self,
+        slots: Sequence[Slot],
+        *,
+        step: int = 0,
+        journal: Journal | None = None,
+        known: Mapping[int, Outcome] | None = None,
+    ) -> list[Outcome]:
         """Play all slots under the current policy. `step` enters the seeds, so that a case returns with fresh samples.
 
-        `journal` is called as each group finishes, before later ones do.
+        `journal` is called as each group finishes, before later ones do. `known`: what became of some slots in an
+        earlier, interrupted process, by index. They are not played again, and their faults count in their place among
+        the choices, so that the others choose as they would have.
         """
-        tickets = Tickets()
+        tickets, earlier = Tickets(), known or {}
         setup = self._setup.reseeded(request_seed(self._setup.seed, "step", step, 0))
 
         async def work(numbered: tuple[int, Slot]) -> Outcome:
             index, slot = numbered
             turnstile = Turnstile(scheduler=self.scheduler, tickets=tickets, number=index)
             try:
+                if index in earlier:
+                    return await self._counted(earlier[index], turnstile)
                 outcome = await self._group(setup, slot, turnstile, step)
             finally:
                 await tickets.leave(index)
@@ -96,15 +107,17 @@ class GroupCollector:
 
         return await run_bounded(list(enumerate(slots)), work, concurrency=self._concurrency)
 
-    def count(self, outcome: Outcome) -> None:
-        """Tell the scheduler of a fault that struck in an earlier, interrupted process, its group lost or not."""
+    async def _counted(self, outcome: Outcome, turnstile: Turnstile) -> Outcome:
+        """Tell the scheduler of a fault that struck in the earlier process, its group lost or not."""
         if isinstance(outcome, Rejection):
             subtype, task_id = outcome.struck, outcome.task_id
         else:
             plan = None if outcome.is_resumed or outcome.boundary is None else outcome.boundary.plan
             subtype, task_id = plan.subtype if plan else "", outcome.episodes[0].case.task_id
         if subtype:
+            await turnstile.tickets.wait(turnstile.number)
             self.scheduler.record(subtype, Stratum.of(self._task(task_id)))
+        return outcome
 
     async def _group(self, setup: Setup, slot: Slot, turnstile: Turnstile, step: int) -> Outcome:
         task = self._task(slot.task_id)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from robustops.agent.policy import Prompt, Sample, Sampling
+from robustops.agent.policy import Prompt, Request, Sample, Sampling
 from robustops.agent.pump import EnginePump, Finished
 from robustops.core.errors import PolicyError
 
@@ -212,3 +212,53 @@ def test_the_pump_survives_several_event_loops():
     for seed in range(3):
         sample = asyncio.run(pump.act(prompt("c", 0, 2), Sampling(seed=seed)))
         assert sample.token_ids == (2, seed)
+
+
+class Notebook:
+    """A store that finds what it is given, and notes what it is asked to keep."""
+
+    def __init__(self, known: Sequence[tuple[str, int]] = ()) -> None:
+        self.known = set(known)
+        self.kept: list[list[tuple[str, int]]] = []
+
+    def find(self, requests: Sequence[Request]) -> list[Sample] | None:
+        names = [(request.prompt.case_id, request.prompt.turn) for request in requests]
+        answer = Sample(token_ids=(0,), logprobs=(), text="from the store", finish="stop")
+        return [answer for _ in names] if self.known.issuperset(names) else None
+
+    def keep(self, requests: Sequence[Request], samples: Sequence[Sample]) -> None:
+        assert len(requests) == len(samples)
+        self.kept.append([(request.prompt.case_id, request.prompt.turn) for request in requests])
+
+
+async def two_turns(pump: EnginePump, name: str) -> list[str]:
+    return [(await pump.act(prompt(name, turn, 1, turn), Sampling(seed=7))).text for turn in range(2)]
+
+
+async def test_what_the_store_knows_is_not_asked_of_the_engine_and_the_rest_is_kept():
+    engine, store = CountdownEngine(), Notebook([("a", 0), ("b", 0), ("b", 1)])
+    pump = EnginePump(engine)
+    pump.remember(store)
+    texts = await asyncio.gather(*(two_turns(pump, name) for name in "abc"))
+    assert texts == [["from the store", ""], ["from the store", "from the store"], ["", ""]]
+    assert sorted(name for batch in store.kept for name in batch) == [("a", 1), ("c", 0), ("c", 1)]
+    assert len(engine.added) == 3
+
+
+async def test_a_deterministic_batch_comes_from_the_store_whole_or_is_run_whole():
+    engine, store = CountdownEngine(), Notebook([("a", 0), ("b", 0), ("a", 1)])
+    pump = EnginePump(engine, deterministic=True)
+    pump.remember(store)
+    texts = await asyncio.gather(*(two_turns(pump, name) for name in "ab"))
+    assert texts == [["from the store", ""], ["from the store", ""]]
+    assert engine.batches == [[(1, 1), (1, 1)]], "the known turn of a is sampled again beside that of b"
+    assert store.kept == [[("a", 1), ("b", 1)]], "and kept in one piece"
+
+
+async def test_a_forgotten_store_is_neither_asked_nor_told():
+    engine, store = CountdownEngine(), Notebook([("a", 0), ("a", 1)])
+    pump = EnginePump(engine)
+    pump.remember(store)
+    pump.remember(None)
+    assert await two_turns(pump, "a") == ["", ""]
+    assert store.kept == []

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 from tiny_qwen3 import IM_END, tiny_model
 
-from robustops.agent.policy import Prompt, Sample, Sampling
+from robustops.agent.policy import Prompt, Request, Sample, SampleStore, Sampling
 from robustops.core.episode import Checkpoint, CheckResult, Episode, EpisodeGroup, ToolCall, Turn, Verdict
 from robustops.core.task import Case
 from robustops.learn.slot import Slot
@@ -18,9 +18,15 @@ ANSWER_TOKENS = 3
 
 
 class MirrorPolicy:
-    """Samples by plain forward passes from a copy of the trainer's weights."""
+    """Samples by plain forward passes from a copy of the trainer's weights. `asked`: case and seed of each sample.
+
+    `on_sample` runs after a sample is handed to the store; it is where tests kill the process.
+    """
 
     def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.on_sample: Callable[[Prompt], None] = lambda prompt: None
+        self.store: SampleStore | None = None
         self.model = tiny_model(0, spread=0.02)
         self.weight_version = 0
         self.loaded: list[int] = []
@@ -39,9 +45,20 @@ class MirrorPolicy:
     def wake_up(self) -> None:
         pass
 
+    def remember(self, store: SampleStore | None) -> None:
+        self.store = store
+
     async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
+        requests = [Request(prompt=prompt, sampling=sampling)]
+        if self.store is not None and (found := self.store.find(requests)) is not None:
+            return found[0]
         with torch.no_grad():
-            return self.sample(prompt, sampling)
+            sample = self.sample(prompt, sampling)
+        if self.store is not None:
+            self.asked.append(f"{prompt.case_id} {sampling.seed}")
+            self.store.keep(requests, [sample])
+            self.on_sample(prompt)
+        return sample
 
     def sample(self, prompt: Prompt, sampling: Sampling) -> Sample:
         generator = torch.Generator().manual_seed(sampling.seed or 0)
@@ -83,9 +100,13 @@ class BanditCollector:
         self.played: list[str] = []
         self.counted: list[str] = []
 
-    async def collect(self, slots, *, step, journal):
+    async def collect(self, slots, *, step, journal, known):
         outcomes = []
         for index, slot in enumerate(slots):
+            if index in known:
+                self.counted.append(slot.slot_id)
+                outcomes.append(known[index])
+                continue
             members = [self.episode(slot, step, member) for member in range(self.group_size)]
             episodes = await asyncio.gather(*members)
             start = Checkpoint(turns=(), database=b"", pending=ToolCall(name="read", arguments={}))
@@ -100,9 +121,6 @@ class BanditCollector:
             journal(index, group)
             self.on_group(slot)
         return outcomes
-
-    def count(self, group: EpisodeGroup) -> None:
-        self.counted.append(group.group_id)
 
     async def episode(self, slot: Slot, step: int, member: int) -> Episode:
         case = Case(task_id=slot.task_id, condition=slot.flow, attempt=member)

@@ -141,11 +141,11 @@ def test_a_damaged_newest_state_costs_one_step_and_its_groups_are_reused(tmp_pat
 
 def test_an_underfull_step_is_skipped_and_its_groups_train_in_the_next(tmp_path):
     class Starved(BanditCollector):
-        async def collect(self, slots, *, step, journal):
+        async def collect(self, slots, *, step, journal, known):
             if step > 0:
-                return await super().collect(slots, step=step, journal=journal)
+                return await super().collect(slots, step=step, journal=journal, known=known)
             kept = [slot for slot in slots if slot.flow == "clean"]
-            groups = iter(await super().collect(kept, step=step, journal=lambda index, outcome: None))
+            groups = iter(await super().collect(kept, step=step, journal=lambda index, outcome: None, known=known))
             lost = "no_opportunity"
             outcomes = [
                 next(groups) if slot.flow == "clean" else Rejection(task_id=slot.task_id, flow="fault", reason=lost)

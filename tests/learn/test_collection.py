@@ -6,7 +6,7 @@ import pytest
 from bandit import BanditCollector, MirrorPolicy
 
 from robustops.learn.collection import collect_step
-from robustops.learn.journal import GroupJournal
+from robustops.learn.journal import StepJournal
 from robustops.learn.sampler import Sampler, SamplerSettings
 from robustops.learn.step_metrics import sampled_metrics
 from robustops.rollout.groups import Rejection
@@ -20,7 +20,7 @@ class Refusing(BanditCollector):
         super().__init__(MirrorPolicy())
         self.reasons = reasons
 
-    async def collect(self, slots, *, step, journal):
+    async def collect(self, slots, *, step, journal, known):
         outcomes = []
         for index, slot in enumerate(slots):
             if slot.task_id in self.reasons:
@@ -28,7 +28,9 @@ class Refusing(BanditCollector):
                 outcomes.append(Rejection(task_id=slot.task_id, flow=slot.flow, reason=self.reasons[slot.task_id]))
                 journal(index, outcomes[-1])
             else:
-                outcomes += await super().collect([slot], step=step, journal=lambda _, o, i=index: journal(i, o))
+                mine = {0: known[index]} if index in known else {}
+                hand_on = lambda _, outcome, i=index: journal(i, outcome)  # noqa: E731
+                outcomes += await super().collect([slot], step=step, journal=hand_on, known=mine)
         return outcomes
 
 
@@ -44,7 +46,7 @@ async def fill(tmp_path, collector, places: Sampler, step: int = 0, recorded: li
         places,
         collector,
         step,
-        journal=GroupJournal(tmp_path, step, "w"),
+        journal=StepJournal(tmp_path, step, "w"),
         kept={},
         record=lambda slot, outcome: seen.append((slot.task_id, type(outcome).__name__)),
     )

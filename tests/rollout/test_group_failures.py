@@ -124,13 +124,31 @@ async def test_order_and_plans_do_not_depend_on_who_finishes_first() -> None:
 
 async def test_a_resumed_process_counts_what_the_earlier_one_injected() -> None:
     first = collector_for(DeskPolicy(careful), ("throttled", "lost_ack"))
-    groups = await first.collect([slot for slot in SLOTS if slot.flow == "fault"])
+    slots = [slot for slot in SLOTS if slot.flow == "fault"]
+    groups = await first.collect(slots)
     second = collector_for(DeskPolicy(careful), ("throttled", "lost_ack"))
-    for group in groups:
-        assert isinstance(group, EpisodeGroup)
-        second.count(group)
+    assert await second.collect(slots, known=dict(enumerate(groups))) == groups
     assert second.scheduler.state() == first.scheduler.state()
     assert sum(first.scheduler.state()["counts"].values()) == 6
+
+
+async def test_the_rest_of_an_interrupted_step_chooses_as_it_would_have() -> None:
+    """Whichever groups were finished, those before and after them meet the faults of an undisturbed run."""
+    subtypes = ("throttled", "lost_ack", "unavailable")
+    policy = DeskPolicy(careful, yields=lambda prompt: 3)  # so that finished groups could count before any choice
+    whole = await collector_for(policy, subtypes).collect(SLOTS, step=4)
+    for finished in ({2}, {4, 6}, {7, 8}, {0, 1, 3, 8}):
+        known = {index: whole[index] for index in finished}
+        played: list[int] = []
+        rest = collector_for(policy, subtypes)
+        outcomes = await rest.collect(
+            SLOTS,
+            step=4,
+            known=known,
+            journal=lambda index, outcome, played=played: played.append(index),  # type: ignore[misc]
+        )
+        assert [timeless(outcome) for outcome in outcomes] == [timeless(outcome) for outcome in whole]
+        assert set(played) == set(range(len(SLOTS))) - finished
 
 
 async def test_a_fault_that_struck_counts_after_a_resume_even_if_its_group_was_lost() -> None:
@@ -146,7 +164,7 @@ async def test_a_fault_that_struck_counts_after_a_resume_even_if_its_group_was_l
     assert (outcome.reason, outcome.struck) == ("infrastructure", "throttled")
     assert first.scheduler.state()["counts"] == {"throttled": 1}
     second = collector_for(DeskPolicy(careful), ("throttled",))
-    second.count(outcome)
+    await second.collect([DeskSlot("fault")], known={0: outcome})
     assert second.scheduler.state() == first.scheduler.state()
 
 
@@ -160,5 +178,5 @@ async def test_a_saved_boundary_whose_group_is_lost_is_no_second_injection() -> 
     collector = collector_for(DeskPolicy(decide), ("throttled",))
     (outcome,) = await collector.collect([DeskSlot("fault", boundary=group.boundary)])
     assert isinstance(outcome, Rejection)
-    collector.count(outcome)
+    await collector.collect([DeskSlot("fault", boundary=group.boundary)], known={0: outcome})
     assert (outcome.struck, collector.scheduler.state()["counts"]) == ("", {})

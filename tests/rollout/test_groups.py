@@ -163,7 +163,7 @@ async def test_a_saved_boundary_is_resumed_under_the_current_policy() -> None:
         assert new.turns[:2] == old.turns[:2]
         assert new.turns[2].hash_before == old.turns[2].hash_before
         assert [turn.weight_version for turn in new.generated] == [8, 8]
-    collector.count(again)
+    await collector.collect([DeskSlot("fault", boundary=group.boundary)], known={0: again})
     assert collector.scheduler.state()["counts"] == {}  # no new injection was decided
 
 
