@@ -72,11 +72,15 @@ class _Head(torch.autograd.Function):
         entropy_K = torch.empty_like(log_sum_K) if settings.with_entropy else log_sum_K.new_empty(0)
         for part in settings.chunks(len(target_K)):
             logits_CV = settings.logits(hidden_KD[part], compute_VD)
-            log_sum_K[part] = logits_CV.logsumexp(-1)
-            logp_K[part] = logits_CV.gather(-1, target_K[part, None])[:, 0] - log_sum_K[part]
-            if settings.with_entropy:
-                logp_CV = logits_CV.sub_(log_sum_K[part, None])
-                entropy_K[part] = -(logp_CV.exp() * logp_CV).sum(-1)
+            top_C1 = logits_CV.amax(-1, keepdim=True)
+            logits_CV.sub_(top_C1)
+            target_C = logits_CV.gather(-1, target_K[part, None])[:, 0]
+            powers_CV = logits_CV.exp() if settings.with_entropy else logits_CV.exp_()
+            sum_C = powers_CV.sum(-1)
+            logp_K[part] = target_C - sum_C.log()
+            log_sum_K[part] = sum_C.log() + top_C1[:, 0]
+            if settings.with_entropy:  # -sum p log p, with p = power / sum
+                entropy_K[part] = sum_C.log() - powers_CV.mul_(logits_CV).sum(-1) / sum_C
         ctx.settings = settings
         ctx.save_for_backward(hidden_KD, weight_VD, target_K, log_sum_K)
         ctx.mark_non_differentiable(entropy_K)

@@ -111,6 +111,7 @@ def families(trajectories: Sequence[Trajectory], max_tokens: int) -> list[Family
     """The members of each group together, as many as fit `max_tokens` with their prefix; one alone may be longer.
 
     The token before a member's first trained one is its own and not the prefix's: its hidden state makes a prediction.
+    A member alone shares nothing.
     """
     groups: dict[str, list[int]] = {}
     for index, row in enumerate(trajectories):
@@ -122,11 +123,15 @@ def families(trajectories: Sequence[Trajectory], max_tokens: int) -> list[Family
         for index in members:
             own = [trajectories[i].num_tokens - num_prefix for i in (*part, index)]
             if part and num_prefix + sum(own) > max_tokens:
-                found.append(Family(num_prefix=num_prefix, indices=tuple(part)))
+                found.append(_family(num_prefix, part))
                 part = []
             part.append(index)
-        found.append(Family(num_prefix=num_prefix, indices=tuple(part)))
+        found.append(_family(num_prefix, part))
     return found
+
+
+def _family(num_prefix: int, members: Sequence[int]) -> Family:
+    return Family(num_prefix=num_prefix if len(members) > 1 else 0, indices=tuple(members))
 
 
 def _num_shared(rows: Sequence[Trajectory]) -> int:
