@@ -24,6 +24,7 @@ for _name, _value in (_ENVIRONMENT | engine_environment(is_cpu=is_cpu_build())).
 
 from vllm import EngineArgs, LLMEngine, SamplingParams  # noqa: E402
 from vllm.inputs.engine import tokens_input  # noqa: E402
+from vllm.sampling_params import RequestOutputKind  # noqa: E402
 
 log = logging.getLogger(__name__)
 
@@ -146,6 +147,7 @@ class VllmEngine:
             stop_token_ids=self._stop_ids,
             ignore_eos=True,
             detokenize=False,
+            output_kind=RequestOutputKind.FINAL_ONLY,  # else each step copies what each request has sampled so far
         )
         prompt = tokens_input(list(token_ids))
         self._internal_ids[request_id] = self.llm.add_request(request_id, prompt, parameters)

@@ -7,19 +7,22 @@ Knows no requests.
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 from robustops.agent.vllm_options import VllmOptions, command_line, engine_arguments, engine_environment, is_cpu_build
 from robustops.agent.vllm_worker import EXTENSION
 from robustops.core.errors import PolicyError
+
+log = logging.getLogger(__name__)
 
 # The model is a folder here: without the last of these vLLM waits for a hub that it cannot reach.
 SERVER_ENVIRONMENT = {"VLLM_SERVER_DEV_MODE": "1", "HF_HUB_OFFLINE": "1"}
@@ -31,27 +34,44 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 class VllmProcess:
-    """Runs from construction to `close`. What it says goes to `log_file`."""
+    """Runs from construction to `close`, in a session of its own. What it says goes to `log_file`."""
 
     def __init__(self, folder: Path, options: VllmOptions, *, log_file: Path, start_timeout_s: float = 600.0) -> None:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
+        self._command = serve_command(folder, options, port=port)
         self._log_file = log_file
         log_file.parent.mkdir(parents=True, exist_ok=True)
-        environment = {name: value for name, value in os.environ.items() if name not in OF_THE_TRAINER}
-        with log_file.open("ab") as log:
-            self._process = subprocess.Popen(
-                serve_command(folder, options, port=port),
-                env=environment | server_environment(),
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
-            )
+        self._process = self._start()
         try:
             self._wait(start_timeout_s)
         except BaseException:
             self.close()
             raise
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def revive(self) -> None:
+        """Start it again where it ended, and do not wait. On the main thread: on Linux it ends with its starter."""
+        if self._process.poll() is None:
+            return
+        log.warning("the vllm server ended with code %s; it is started again", self._process.returncode)
+        self._end_all()
+        self._process = self._start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        environment = {name: value for name, value in os.environ.items() if name not in OF_THE_TRAINER}
+        with self._log_file.open("ab") as file:
+            return subprocess.Popen(
+                self._command,
+                env=environment | server_environment(),
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+            )
 
     def _wait(self, timeout_s: float) -> None:
         """Raises PolicyError when the server ends, or is not ready in time."""
@@ -62,17 +82,21 @@ class VllmProcess:
             try:
                 with urllib.request.urlopen(f"{self.url}/health", timeout=5):
                     return
-            except (urllib.error.URLError, TimeoutError, OSError):
+            except OSError:  # URLError and TimeoutError are
                 time.sleep(POLL_S)
         raise PolicyError(f"vllm server: not ready within {timeout_s:.0f} s; see {self._log_file}")
 
     def close(self) -> None:
         self._process.terminate()
-        try:
+        with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._end_all()
+
+    def _end_all(self) -> None:
+        """Also the engine's own processes, which a server that was killed leaves behind with its memory."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
 
 
 def _die_with_parent() -> None:

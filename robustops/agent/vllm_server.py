@@ -32,6 +32,7 @@ from robustops.core.errors import PolicyError
 
 log = logging.getLogger(__name__)
 RESTART_S = 2.0  # no server starts faster: one that answered since then was not restarted
+KEEPALIVE_S = 3.0  # the server hangs up after 5 idle seconds, and a request sent at that moment fails
 HOW_TO_START = "start it as `python -m robustops.serve do=model` does (dry_run=true shows how)"
 
 
@@ -167,7 +168,8 @@ class ServerPolicy:
     async def _post(self, server: _Server, body: dict[str, Any]) -> Any:
         if self._http is None:
             timeout = aiohttp.ClientTimeout(total=self._options.request_timeout_s, sock_connect=10)
-            self._http = aiohttp.ClientSession(timeout=timeout, connector=aiohttp.TCPConnector(limit=0))
+            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEPALIVE_S)
+            self._http = aiohttp.ClientSession(timeout=timeout, connector=connector)
         try:
             async with self._http.post(f"{server.url}/v1/completions", json=body) as reply:
                 text = await reply.text()
@@ -208,6 +210,8 @@ class ServerPolicy:
                         f"{server.url}: no answer for {self._options.patience_s:.0f} s ({reason}; {trouble}); "
                         "start the server again and run the same command"
                     )
+                if self._process is not None:
+                    self._process.revive()
                 await asyncio.sleep(self._options.poll_s)
             server.seen_s = time.monotonic()
 
@@ -274,6 +278,7 @@ class ServerPolicy:
     async def close(self) -> None:
         if self._http is not None:
             await self._http.close()
+            self._http = None
         if self._process is not None:
             self._process.close()
 

@@ -157,7 +157,8 @@ class HttpCompletion:
     def _client(self) -> aiohttp.ClientSession:
         if self._http is None:  # made at the first request: a ClientSession belongs to the running loop
             timeout = aiohttp.ClientTimeout(total=self._endpoint.request_timeout_s)
-            connector = aiohttp.TCPConnector(limit=0)  # the slots bound it already
+            # The slots bound it already. Servers of the uvicorn kind hang up after 5 idle seconds: be first.
+            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=3)
             self._http = aiohttp.ClientSession(timeout=timeout, connector=connector)
         return self._http
 

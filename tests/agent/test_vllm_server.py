@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 
 from robustops.agent.policy import Prompt, Sampling
 from robustops.agent.vllm_server import ServerOptions, ServerPolicy
-from robustops.agent.vllm_worker import METHOD
+from robustops.agent.vllm_worker import METHOD, WeightsFromFolder
 from robustops.core.errors import PolicyError
 
 
@@ -26,11 +26,11 @@ class FakeVllm:
         self.bodies, self.calls = [], []
         self.statuses: list[int] = []  # of the next completions; then 200
         self.is_healthy, self.unhealthy_polls = True, 0
-        self.ignores_updates = False
+        self.ignores_updates, self.empties_cache, self.rpc_status = False, True, 200
         self.choice = {"token_ids": [5, 6], "logprobs": {"token_logprobs": [-0.5, -0.25]}, "finish_reason": "stop"}
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self.http.server_port}"
-        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+        threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True).start()
 
     def restart(self) -> None:
         self.version, self.weights = "default", None
@@ -43,12 +43,14 @@ class FakeVllm:
                     self.unhealthy_polls -= 1
                     return 503, {}
                 return 200, {}
+            case "/collective_rpc" if self.rpc_status != 200:
+                return self.rpc_status, {"detail": "Not Found"}
             case "/collective_rpc":
                 assert body["method"] == METHOD
                 self.weights = load_file(f"{body['kwargs']['folder']}/model.safetensors")
             case "/reset_prefix_cache":
                 self.resets += 1
-                return 200, {"success": True}
+                return 200, {"success": self.empties_cache}
             case "/update_weight_version":
                 self.version = self.version if self.ignores_updates else body["new_version"]
             case "/weight_info":
@@ -210,3 +212,61 @@ def test_servers_sleep_and_wake_only_where_the_trainer_shares_their_gpu(servers,
     policy.sleep()
     policy.wake_up()
     assert servers[0].calls == servers[1].calls == ["/sleep?level=1", "/wake_up"]
+
+
+def test_a_worker_that_does_not_see_the_weights_says_so_and_asks_no_hub(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"must see engine\.weights_folder"):
+        WeightsFromFolder().load_policy_weights(str(tmp_path))
+
+
+def test_a_server_that_was_restarted_unseen_gets_the_weights_before_it_is_asked(servers, tmp_path, monkeypatch):
+    """Between two phases of a run no request is there to fail."""
+    monkeypatch.setattr("robustops.agent.vllm_server.RESTART_S", 0.0)
+    [server] = servers[:1]
+    policy = policy_of([server], tmp_path)
+    policy.load_weights(weights(7.0), 5)
+    act(policy)
+    server.restart()
+    server.calls.clear()
+    act(policy)
+    assert server.version == "5"
+    assert server.calls.index("/collective_rpc") < server.calls.index("/v1/completions")
+
+
+def test_a_cache_that_could_not_be_emptied_is_no_update(servers, tmp_path):
+    servers[0].empties_cache = False
+    with pytest.raises(PolicyError, match="prefix cache could not be reset"):
+        policy_of(servers, tmp_path).load_weights(weights(1.0), 3)
+
+
+def test_a_server_without_our_worker_is_named_with_the_command_that_starts_one(servers, tmp_path):
+    servers[0].rpc_status = 404
+    with pytest.raises(PolicyError, match=r"status 404.*python -m robustops\.serve do=model"):
+        policy_of(servers, tmp_path).load_weights(weights(1.0), 3)
+
+
+class FakeProcess:
+    """A server that ended, and is there again once it was asked to start."""
+
+    def __init__(self, server: FakeVllm) -> None:
+        self.server, self.revived = server, 0
+
+    def revive(self) -> None:
+        self.revived += 1
+        self.server.unhealthy_polls = 0
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_server_of_our_own_that_ended_is_started_again(servers, tmp_path):
+    server = servers[0]
+    process = FakeProcess(server)
+    options = ServerOptions(urls=(server.url,), model="m", weights_folder=tmp_path / "weights", poll_s=0.01)
+    policy = ServerPolicy(options, stop_ids=(6,), decode=str, process=process)
+    policy.load_weights(weights(2.0), 1)
+    server.restart()
+    server.unhealthy_polls = 1000
+    [sample] = act(policy)
+    assert process.revived == 1
+    assert (server.version, sample.weight_version) == ("1", 1)
