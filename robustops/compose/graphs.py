@@ -20,6 +20,7 @@ from robustops.data.graphs.rules import rule_edges
 from robustops.data.graphs.source import GraphSource, source_of
 from robustops.data.task_set import TaskSet
 from robustops.data.tasks import DOMAIN_OF_SERVER
+from robustops.faults.labels import set_name
 from robustops.gym.domain import Domain
 from robustops.gym.domains import FOLDERS, load_domain
 from robustops.rollout.concurrency import run_bounded
@@ -33,9 +34,9 @@ def make_graphs(config: RunConfig, folder: Path) -> None:
     sources = [source_of(task_set.task(task_id), declared_domain) for task_id in chosen(config, task_set)]
     found = asyncio.run(_asked(config, sources)) if config.graphs.kind == "llm" else list(_ruled(sources))
     path = folder / GRAPHS
-    how = f"{config.graphs.kind}, {config.model.api.model}" if config.graphs.kind == "llm" else "rules"
-    source = f"{how} on split {task_set.split.sha256[:12]}"
-    write_listing(path, [item.row() for item in found], kind="graphs", split=config.split.name, source=source)
+    source = f"{config.graphs.kind}, {config.model.api.model}" if config.graphs.kind == "llm" else "rules"
+    of_set = set_name(config.split.name, task_set.split.sha256)
+    write_listing(path, [item.row() for item in found], kind="graphs", split=of_set, source=source)
     print(_summary(found, task_set, path), flush=True)
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,7 +16,7 @@ from robustops import __version__
 from robustops.agent.codec import Codec
 from robustops.agent.policy import Policy, Sampling
 from robustops.compose.environment import own_temporary_folder, secret_of, tool_snapshots
-from robustops.compose.tasks import open_task_set, select_tasks
+from robustops.compose.tasks import graphs_for, open_task_set, select_tasks
 from robustops.config import RunConfig
 from robustops.config.preflight import tokenizer_folder
 from robustops.core.errors import ConfigError
@@ -83,7 +83,7 @@ def build_scene(config: RunConfig, part: Part) -> Scene:
         config=config,
         gym=gym,
         codec=codec,
-        task_set=task_set,
+        task_set=replace(task_set, graphs=graphs_for(config, tasks, task_set)),
         tasks=tasks,
         judge=judge_of(config),
         labels=labels_of(config, task_set),

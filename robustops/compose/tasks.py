@@ -13,9 +13,9 @@ from robustops.compose.progress import progress
 from robustops.config import RunConfig
 from robustops.core.errors import SplitError, TaskError
 from robustops.core.tables import read_listing
-from robustops.core.task import Part, Task, ToolMode, ToolSchema
+from robustops.core.task import CheckGraph, Part, Task, ToolMode, ToolSchema
 from robustops.data.synth.generate import generate
-from robustops.data.task_set import COMMITTED_SPLIT, TaskSet
+from robustops.data.task_set import COMMITTED_SPLIT, TaskSet, graph_of, read_graphs
 from robustops.data.tasks import domains_of
 from robustops.data.tool_modes import with_distractors
 from robustops.gym.session import Gym
@@ -76,6 +76,15 @@ def select_tasks(config: RunConfig, tasks: TaskSet, part: Part, gym: Gym) -> dic
         return {task.task_id: task for task in loaded}
     offered = asyncio.run(catalogues(gym, {domain for task in loaded for domain in domains_of(task)}))
     return {task.task_id: in_mode(task, mode, tasks, offered) for task in loaded}
+
+
+def graphs_for(config: RunConfig, tasks: Mapping[str, Task], task_set: TaskSet) -> Mapping[str, CheckGraph]:
+    """The task set's own, or those of the file `split.graphs`, which must then have one for every task."""
+    if config.split.graphs is None:
+        return task_set.graphs
+    path = Path(config.split.graphs).expanduser().absolute()
+    graphs = read_graphs(path, task_set.split)
+    return {task_id: graph_of(task, graphs, path) for task_id, task in tasks.items()}
 
 
 def in_mode(task: Task, mode: ToolMode, tasks: TaskSet, offered: Mapping[str, Sequence[ToolSchema]]) -> Task:

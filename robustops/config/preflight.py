@@ -14,6 +14,7 @@ from robustops.config.tree import HardwareConfig, ModelConfig, RunConfig, SftCon
 from robustops.core.errors import ConfigError, SplitError
 from robustops.core.tables import read_header
 from robustops.data.sft import refuse_foreign, samples_file
+from robustops.data.task_set import refuse_graphs_of_another_set
 
 GPU_DEVICES = ("nvidia[0-9]*", "nvidiactl", "dxg")  # dxg: GPUs under the Windows subsystem for Linux
 LOCAL_ENGINES = ("vllm", "hf")
@@ -25,6 +26,7 @@ def before_training(config: RunConfig) -> None:
         raise SplitError(f"split.part: got {config.split.part!r}; training takes 'train' alone")
     check_gpu_is_there(config.hardware)
     model_folder(config.model)
+    check_graphs(config)
     if isinstance(config.algorithm, SftConfig):
         check_demonstrations(config, config.algorithm)
 
@@ -36,6 +38,7 @@ def before_evaluation(config: RunConfig) -> None:
     check_gpu_is_there(config.hardware)
     if config.engine.kind in LOCAL_ENGINES:
         model_folder(config.model)
+    check_graphs(config)
 
 
 def model_folder(model: ModelConfig) -> Path:
@@ -62,6 +65,12 @@ def check_demonstrations(config: RunConfig, algorithm: SftConfig) -> None:
         set_sha256=set_sha256(config),
         vocabulary_sha256=vocabulary_sha256(tokenizer_folder(config)),
     )
+
+
+def check_graphs(config: RunConfig) -> None:
+    """Raise TableError or TaskError for a file of graphs that is not there, or is of another task set."""
+    if config.split.graphs is not None:
+        refuse_graphs_of_another_set(Path(config.split.graphs).expanduser().absolute(), set_sha256(config))
 
 
 def set_sha256(config: RunConfig) -> str:

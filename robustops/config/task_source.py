@@ -18,6 +18,7 @@ class SplitConfig:
     num_val: int = 60
     num_test: int = 240
     generator_seed: int = 7
+    graphs: str | None = None  # a file of check graphs (prepare do=graphs); None: the task set's own
     curriculum: str | None = None  # a file of task ids, one a line: RL draws these, in this order, in every pass
 
 

@@ -13,13 +13,14 @@ from pathlib import Path
 
 from robustops.agent.plan import Plan, load_plan
 from robustops.core.errors import SplitError, TaskError
-from robustops.core.tables import read_listing
+from robustops.core.tables import read_header, read_listing
 from robustops.core.task import CheckGraph, Task, ToolMode
 from robustops.data.splits import SplitManifest, task_sha256
 from robustops.data.tasks import load_task
 
 COMMITTED_SPLIT = Path(__file__).resolve().parents[1] / "assets" / "splits" / "synthetic.jsonl"
 TOOL_MODES = "tool_modes.jsonl"
+_MAKE_GRAPHS = "`python -m robustops.prepare do=graphs` makes them for this set"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +84,42 @@ def load_graphs(path: Path) -> dict[str, CheckGraph]:
         except (KeyError, TypeError, ValueError) as error:
             raise TaskError(f"{path}: graph of task {row.get('task_id')!r}: {error}") from error
     return graphs
+
+
+def read_graphs(path: Path, split: SplitManifest) -> dict[str, CheckGraph]:
+    """Graphs for a task set from a file beside it. Raises TaskError for a file of another set, and as `load_graphs`."""
+    refuse_graphs_of_another_set(path, split.sha256)
+    graphs = load_graphs(path)
+    if unknown := sorted(set(graphs) - set(split.entries)):
+        raise TaskError(
+            f"{path}: task {unknown[0]!r} is not in {split.name} ({len(split.entries)} ids); {_MAKE_GRAPHS}"
+        )
+    return graphs
+
+
+def refuse_graphs_of_another_set(path: Path, set_sha256: str) -> None:
+    """By the header alone. Raises TaskError; a hash that is not known yet is empty and is not compared."""
+    header = read_header(path, kind="graphs")
+    _, _, of_set = header.split.partition("@")
+    if not of_set:
+        raise TaskError(f"{path}: does not say which task set its graphs are of; {_MAKE_GRAPHS}")
+    if set_sha256 and not set_sha256.startswith(of_set):
+        raise TaskError(
+            f"{path}: check graphs of task set {header.split!r}, but the set here is {set_sha256[:12]}; {_MAKE_GRAPHS}"
+        )
+
+
+def graph_of(task: Task, graphs: Mapping[str, CheckGraph], path: Path) -> CheckGraph:
+    """Raises TaskError for a task that the file lacks, or whose checks it was not made for."""
+    if task.task_id not in graphs:
+        raise TaskError(f"{path}: no graph of task {task.task_id!r} ({len(graphs)} tasks); {_MAKE_GRAPHS}")
+    graph = graphs[task.task_id]
+    if graph.num_checks != len(task.checks):
+        raise TaskError(
+            f"{path}: the graph of task {task.task_id!r} is over {graph.num_checks} checks, the task has "
+            f"{len(task.checks)}; {_MAKE_GRAPHS}"
+        )
+    return graph
 
 
 def load_plans(path: Path) -> dict[str, Plan]:

@@ -12,10 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from robustops.compose.show.options import add_task
-from robustops.core.errors import TaskError
 from robustops.core.tables import read_listing, write_atomically
 from robustops.core.task import Check, CheckGraph
-from robustops.data.task_set import TaskSet, load_graphs
+from robustops.data.task_set import TaskSet, graph_of, read_graphs
 
 TIP = (
     '<defs><marker id=tip viewBox="0 0 10 10" refX=10 refY=5 markerWidth=8 markerHeight=8 orient=auto>'
@@ -26,7 +25,7 @@ BOX_WIDTH, BOX_HEIGHT, GAP_X, GAP_Y, MARGIN = 260, 58, 90, 22, 16
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_task(parser)
-    parser.add_argument("--graphs", type=Path, metavar="FILE", help="other graphs than the task set's own")
+    parser.add_argument("--graphs", type=Path, metavar="FILE", help="as split.graphs; default: the task set's own")
     parser.add_argument("--html", type=Path, metavar="OUT", help="write a page instead")
 
 
@@ -34,12 +33,8 @@ def run(options: argparse.Namespace) -> None:
     task_set = TaskSet.load(options.tasks)
     task = task_set.task(options.task)
     path = options.graphs or options.tasks / "graphs.jsonl"
-    graphs = load_graphs(path)
-    if task.task_id not in graphs:
-        raise TaskError(
-            f"{path}: no graph of task {task.task_id!r}; `python -m robustops.prepare do=graphs` makes them"
-        )
-    graph, why = graphs[task.task_id], evidence(path, task.task_id)
+    graphs = read_graphs(path, task_set.split) if options.graphs else task_set.graphs
+    graph, why = graph_of(task, graphs, path), evidence(path, task.task_id)
     if options.html is None:
         draw(Console(), task.request, task.checks, graph, why)
         return
