@@ -6,7 +6,9 @@ heads x head size, V vocabulary, T tokens of a micro-batch, b bytes of the compu
 
     weights, gradients, Adam    4 P + 4 P + 8 P, divided by the ranks that share them
     kept for backward, a layer  T (4 (6 h + 2 a + 2 k + heads) + b (3 a + 2 a + 4 i)); with checkpoints b T h
-    head                        one chunk of logits in float32, and the gradient of its weight
+    a member of R tokens        b (2 a + R) (P + R) in each layer, after a prefix of P that others share: the keys and
+                                values that it sees, and its mask
+    head                        two chunks of the wanted tokens' logits in float32, or one and the weight's gradient
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import Any
 import torch
 
 from robustops.learn.head import CHUNK_TOKENS
+from robustops.learn.shared_prefix import Layout
 
 FLOAT32 = 4
 
@@ -92,18 +95,38 @@ def layer_bytes(shape: ModelShape, compute_bytes: int) -> int:
     return FLOAT32 * full + compute_bytes * compute
 
 
-def activation_bytes(shape: ModelShape, tokens: int, *, compute_bytes: int, is_checkpointed: bool) -> int:
+def shared_prefix_bytes(shape: ModelShape, layout: Layout, compute_bytes: int) -> int:
+    """What one layer keeps on the CPU for members that see a common prefix; GPU kernels need no mask."""
+    return compute_bytes * sum(
+        (2 * shape.attention + own) * (segment.num_prefix + own)
+        for segment in layout.segments
+        for own in segment.num_member
+        if segment.num_prefix
+    )
+
+
+def activation_bytes(
+    shape: ModelShape,
+    tokens: int,
+    *,
+    compute_bytes: int,
+    is_checkpointed: bool,
+    num_wanted: int | None = None,
+    layout: Layout | None = None,
+) -> int:
     """The most that forward and backward of one micro-batch hold at a time, weights and their gradients apart.
 
     That is at the head, where all layers have kept what they keep, or in backward of the last layer, which a
-    checkpoint makes keep it all once more and whose feed-forward part holds two gradients.
+    checkpoint makes keep it all once more and whose feed-forward part holds two gradients. `num_wanted`: tokens whose
+    logprobs are asked for, all if not said; `layout`: of a packed row with shared prefixes.
     """
     layer = tokens * layer_bytes(shape, compute_bytes)
+    layer += shared_prefix_bytes(shape, layout, compute_bytes) if layout is not None else 0
     inputs = tokens * shape.hidden * (compute_bytes if is_checkpointed else FLOAT32)
     kept = shape.num_layers * (inputs if is_checkpointed else layer) + 3 * inputs
     again = layer if is_checkpointed else 0
     in_layer = again + 2 * tokens * shape.feed_forward * compute_bytes
-    return kept + max(head_bytes(shape, tokens, compute_bytes), in_layer)
+    return kept + max(head_bytes(shape, tokens if num_wanted is None else num_wanted, compute_bytes), in_layer)
 
 
 def scoring_bytes(shape: ModelShape, tokens: int, compute_bytes: int) -> int:
@@ -112,10 +135,11 @@ def scoring_bytes(shape: ModelShape, tokens: int, compute_bytes: int) -> int:
     return 3 * tokens * shape.hidden * FLOAT32 + max(in_layer, head_bytes(shape, tokens, compute_bytes))
 
 
-def head_bytes(shape: ModelShape, tokens: int, compute_bytes: int) -> int:
+def head_bytes(shape: ModelShape, num_wanted: int, compute_bytes: int) -> int:
     weight = shape.vocabulary * shape.hidden
     casts = weight * compute_bytes if compute_bytes != FLOAT32 else 0
-    return min(tokens, CHUNK_TOKENS) * shape.vocabulary * FLOAT32 + weight * FLOAT32 + casts
+    chunk = min(num_wanted, CHUNK_TOKENS) * shape.vocabulary
+    return (chunk + max(chunk, weight)) * FLOAT32 + casts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,11 +163,13 @@ def training_memory(
     is_checkpointed: bool = False,
     num_shards: int = 1,
     trained_parameters: int | None = None,
+    num_wanted: int | None = None,
+    layout: Layout | None = None,
 ) -> TrainingMemory:
     """`num_shards`: ranks that share weights, gradients and optimiser; a layer and the embeddings are whole in each.
 
-    `trained_parameters`: of adapters, where only they are trained. In bfloat16 without checkpoints the casts of all
-    weights are kept for backward; with checkpoints those of one layer.
+    `trained_parameters`: of adapters, where only they are trained. `num_wanted` and `layout`: as in `activation_bytes`.
+    In bfloat16 without checkpoints the casts of all weights are kept for backward; with checkpoints those of one layer.
     """
     trained = shape.parameters if trained_parameters is None else trained_parameters
     weights = FLOAT32 * shape.parameters // num_shards
@@ -153,7 +179,14 @@ def training_memory(
     gathered = 2 * FLOAT32 * whole if num_shards > 1 else 0
     is_mixed = compute_bytes != FLOAT32
     cast = shape.layer_parameters if is_checkpointed else shape.num_layers * shape.layer_parameters
-    activations = activation_bytes(shape, tokens, compute_bytes=compute_bytes, is_checkpointed=is_checkpointed)
+    activations = activation_bytes(
+        shape,
+        tokens,
+        compute_bytes=compute_bytes,
+        is_checkpointed=is_checkpointed,
+        num_wanted=num_wanted,
+        layout=layout,
+    )
     return TrainingMemory(
         resident=resident, states=states, activations=activations + gathered + is_mixed * cast * compute_bytes
     )
