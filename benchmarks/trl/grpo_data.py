@@ -7,32 +7,17 @@ import sys
 import time
 import zlib
 from collections.abc import Sequence
+from random import Random
 
 NUM_PROMPTS, GROUP_SIZE, NEW_TOKENS = 8, 4, 64
 LEARNING_RATE, KL_COEF, MAX_GRAD_NORM = 1e-6, 0.001, 1.0
-NUM_TEXTS, NUM_CHECKS = 64, 64
-WORDS = (
-    "open",
-    "the",
-    "case",
-    "of",
-    "account",
-    "find",
-    "its",
-    "contract",
-    "update",
-    "priority",
-    "write",
-    "a",
-    "note",
-    "for",
-)
+NUM_TEXTS, NUM_WORDS, NUM_CHECKS = 64, 143, 64
+WORDS = ("open", "the", "case", "of", "account", "find", "its", "contract", "update", "priority", "a", "note", "for")
 
 
 def prompts(num: int = NUM_TEXTS) -> list[str]:
-    """Texts of the same words in different orders, so that they are about equally long."""
-    starts = [number % len(WORDS) for number in range(num)]
-    return [" ".join([*WORDS[start:], *WORDS[:start], f"{number:02}"]) for number, start in enumerate(starts)]
+    """Of about 234 tokens, as episodes of the tiny task set begin in the median: instructions, tools and a request."""
+    return [" ".join(Random(number).choices(WORDS, k=NUM_WORDS)) for number in range(num)]
 
 
 def passed_checks(token_ids: Sequence[int], member: int) -> int:
