@@ -177,6 +177,17 @@ def test_the_reference_is_neither_trained_nor_saved():
     assert not any("reference" in name for name in module.state_dict())
 
 
+def test_the_reference_scores_each_token_once_per_batch_whatever_the_updates():
+    found = rows()
+    module = build(ppo_epochs=3, num_minibatches=2, micro_batch_tokens=40, share_prefix=False)
+    scored: list[int] = []
+    frozen = module._reference[0]
+    frozen.register_forward_pre_hook(lambda _, given: scored.append(int(given[1].sum())))
+    fit(module, [training_batch_of(found)])
+    assert len(module.gradients) == 6
+    assert sum(scored) == sum(row.num_trained for row in found)
+
+
 def test_a_step_without_a_batch_changes_no_weight_and_no_version():
     module = build(lr=0.01)
     before = [parameter.clone() for parameter in module.model.parameters()]
