@@ -18,8 +18,9 @@ demo: setup ## Base -> SFT -> RL -> paired evaluation -> report, with the tiny m
 	@$(PY) -m robustops.demo
 
 MODEL ?= runs/demo/sft/export
-pass4: setup ## Pass@1 and Pass@4 on the validation tasks, of MODEL=FOLDER (default runs/demo/sft/export)
-	@$(PY) -m robustops.evaluate +experiment=tiny_eval_pass4 model.path=$(MODEL) run.dir=$(MODEL)/../pass4
+STAGE ?= sft
+pass4: setup ## Pass@1 and Pass@4 on the validation tasks, of MODEL=FOLDER (default runs/demo/sft/export), STAGE=sft
+	@$(PY) -m robustops.evaluate +experiment=tiny_eval_pass4 model.path=$(MODEL) model.stage=$(STAGE) run.dir=$(MODEL)/../pass4
 	@$(PY) -m analysis.report $(MODEL)/../pass4 --out $(MODEL)/../pass4/report
 
 test: setup ## the test suite, long tests at about a tenth of their size

@@ -20,7 +20,7 @@ from analysis.sections.gains import Gain, gains_section, stage_gains, transition
 from analysis.sections.headline import headline, rate
 from analysis.sections.provenance import endings_section, num_broken, provenance_section
 from analysis.sections.recovery import recovery_section
-from analysis.sections.repeats import num_attempts, repeats_section
+from analysis.sections.repeats import num_attempts, pass_sentences, repeats_section
 from analysis.sections.training import Curve, training_section
 
 CASES = {"clean": "clean cases", "fault": "cases with a fault"}
@@ -43,6 +43,8 @@ def build(
         label = mode if len(modes) > 1 else ""
         prefix = f"Tool mode {mode}: " if label else ""
         summary += [prefix + sentence for sentence in summarise(part.first_attempts())]
+        if num_attempts(part) > 1:
+            summary += [prefix + sentence for sentence in pass_sentences(part)]
         sections += [_suffixed(section, label) for section in _sections(part, rng, viewer)]
         apart = unseen.where(lambda slot, mode=mode: slot.tool_mode == mode).first_attempts()  # type: ignore[misc]
         if apart.conditions:

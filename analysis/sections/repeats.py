@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.align import Alignment, Condition, Run, solved
 from analysis.document import Section, Table
-from analysis.passk import Attempts, Kind, repeated_rate
+from analysis.passk import Attempts, Kind, pass_at_k, repeated_rate
 from analysis.repeats import Repeats, flip_excess, paired_difference
 from analysis.result import p_value, percent, percent_interval, points, points_interval
 from robustops.core.errors import TableError
@@ -51,6 +51,21 @@ def repeats_section(alignment: Alignment, *, rng: np.random.Generator) -> Sectio
             ),
         ),
     )
+
+
+def pass_sentences(alignment: Alignment) -> list[str]:
+    """pass@1 and pass@k in words: what several runs of each task are made for."""
+    k = num_attempts(alignment)
+    sentences = []
+    for condition in alignment.conditions:
+        for run in alignment.runs:
+            tasks = _attempts(alignment, run, condition, k)
+            one, best = (percent(sum(pass_at_k(task, size) for task in tasks) / len(tasks)) for size in (1, k))
+            sentences.append(
+                f"{run.name} solves {one} of {len(tasks)} {condition} tasks in one run (Pass@1) and {best} in at least "
+                f"one of {k} (Pass@{k})"
+            )
+    return sentences
 
 
 def _attempts(alignment: Alignment, run: Run, condition: Condition, k: int) -> list[Attempts]:

@@ -168,6 +168,9 @@ def test_repeated_runs_give_pass_at_k_and_never_feed_mcnemar(make_run: MakeRun) 
     assert (values["Base", "pass^4"], values["SFT", "pass^4"]) == ("25.0%", "25.0%")
     # pass^2 of SFT: tasks 1, C(3,2)/C(4,2) = .5 twice, 0
     assert values["SFT", "pass^2"] == "50.0%"
+    assert "SFT solves 62.5% of 4 clean tasks in one run (Pass@1) and 75.0% in at least one of 4 (Pass@4)." in text, (
+        "what several runs are made for stands in the summary, which the terminal shows"
+    )
     (gain,) = markdown_table(text, "Gains, paired case by case")
     assert gain["n"] == "4"  # four tasks, not sixteen runs
     (difference,) = markdown_table(text, "Difference of mean@k, paired by task")
