@@ -7,9 +7,11 @@ asks torch and the tokenizer.
 from __future__ import annotations
 
 import os
+from itertools import takewhile
 from pathlib import Path
 
 from robustops.agent.vocabulary import vocabulary_sha256
+from robustops.config.attention import check_attention, check_flash_attention_is_there
 from robustops.config.tree import HardwareConfig, ModelConfig, RunConfig, SftConfig
 from robustops.core.errors import ConfigError, SplitError
 from robustops.core.tables import read_header
@@ -24,7 +26,9 @@ def before_training(config: RunConfig) -> None:
     """Refuse what a training job would refuse after its libraries are loaded."""
     if config.split.part != "train":
         raise SplitError(f"split.part: got {config.split.part!r}; training takes 'train' alone")
+    check_attention(config)
     check_gpu_is_there(config.hardware)
+    check_flash_attention_is_there(config)
     model_folder(config.model)
     check_graphs(config)
     if isinstance(config.algorithm, SftConfig):
@@ -80,10 +84,19 @@ def set_sha256(config: RunConfig) -> str:
 
 
 def check_gpu_is_there(hardware: HardwareConfig, devices: Path = Path("/dev")) -> None:
-    """Raise ConfigError for hardware with GPUs where no driver is, or where the environment hides them all."""
-    is_hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
-    if hardware.gpus and (is_hidden or not any(True for pattern in GPU_DEVICES for _ in devices.glob(pattern))):
-        raise too_few_gpus(hardware, found=0)
+    """Raise ConfigError for more GPUs than the environment shows, or for any where no driver is."""
+    has_driver = any(True for pattern in GPU_DEVICES for _ in devices.glob(pattern))
+    most = num_named(os.environ.get("CUDA_VISIBLE_DEVICES")) if has_driver else 0
+    if most is not None and hardware.gpus > most:
+        raise too_few_gpus(hardware, found=most)
+
+
+def num_named(visible: str | None) -> int | None:
+    """How many GPUs CUDA_VISIBLE_DEVICES names, by number or UUID; CUDA stops at the first -1. None: it is not set."""
+    if visible is None:
+        return None
+    names = (name.strip() for name in visible.split(","))
+    return len(list(takewhile(lambda name: name not in ("", "-1"), names)))
 
 
 def too_few_gpus(hardware: HardwareConfig, *, found: int) -> ConfigError:
