@@ -74,16 +74,22 @@ def ratios(
 
 
 def memory(python: Path, packing: Sequence[str]) -> dict[str, object]:
-    """Most bytes of tensors alive at a time in training on one batch, weights apart, which are the same."""
+    """Most bytes of tensors alive at a time in training on one batch, weights apart, which are the same.
+
+    `all_logits`: our step with the head on all tokens at once. `plain_loop`: and with the batch in one pass.
+    """
     counted = ("--num", str(COUNTED), "--bytes")
     ours, theirs = measure(sys.executable, OURS, *counted), measure(python, THEIRS, *counted, *packing)
     all_logits = measure(sys.executable, OURS, *counted, "--all-logits")
+    plain_loop = measure(sys.executable, OURS, *counted, "--all-logits", "--one-pass")
     return {
         "robustops_peak_mib": round(ours["peak"] / 2**20),
         "trl_peak_mib": round(theirs["peak"] / 2**20),
         "all_logits_peak_mib": round(all_logits["peak"] / 2**20),
+        "plain_loop_peak_mib": round(plain_loop["peak"] / 2**20),
         "peak_share": round(ours["peak"] / theirs["peak"], 2),
         "peak_share_of_all_logits": round(ours["peak"] / all_logits["peak"], 2),
+        "peak_share_of_plain_loop": round(ours["peak"] / plain_loop["peak"], 2),
         "largest_tensor_share": round(ours["largest"] / theirs["largest"], 3),
     }
 

@@ -7,7 +7,7 @@ import json
 import sys
 import tempfile
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import torch
@@ -27,7 +27,7 @@ from robustops.learn.sft import SftModule, SftSettings, WeightedTokens
 
 
 class AllLogits(nn.Module):
-    """In place of `LogprobNet`: the logits of all tokens at once, as a plain training loop has them."""
+    """In place of `LogprobNet`: the logits of all tokens at once."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         super().__init__()
@@ -58,6 +58,7 @@ def main() -> None:
     parser.add_argument("--packing", action="store_true")
     parser.add_argument("--bytes", action="store_true", help="count tensor bytes instead of timing")
     parser.add_argument("--all-logits", action="store_true", help="the head on all tokens at once")
+    parser.add_argument("--one-pass", action="store_true", help="a batch in one pass, whatever its tokens")
     options = parser.parse_args()
     torch.set_num_threads(1)
     model = load_model(options.model)
@@ -69,6 +70,8 @@ def main() -> None:
         packing=options.packing,
         save_every_steps=10**9,
     )
+    if options.one_pass:
+        settings = replace(settings, micro_batch_tokens=10**9)
     times: list[tuple[float, float]] = []  # wall and CPU, at the end of each step
     samples = samples_of(model.config.vocab_size, options.num)
     with tempfile.TemporaryDirectory() as folder:
