@@ -50,5 +50,9 @@ def test_an_installed_wheel_makes_tasks(installed: Path, tmp_path: Path) -> None
     assert len(list((tmp_path / "tasks" / "tasks").glob("*.json"))) == 49
 
 
-def test_an_installed_wheel_brings_the_tiny_model(installed: Path) -> None:
-    assert (installed / "robustops" / "assets" / "models" / "tiny-base" / "model.safetensors").is_file()
+def test_an_installed_wheel_brings_every_asset(installed: Path) -> None:
+    """The tiny model, manifests, labels, graphs and demonstrations among them, byte for byte."""
+    source, brought = ROOT / "robustops" / "assets", installed / "robustops" / "assets"
+    files = [path.relative_to(source) for path in source.rglob("*") if path.is_file()]
+    assert len(files) > 20
+    assert [file for file in files if (brought / file).read_bytes() != (source / file).read_bytes()] == []

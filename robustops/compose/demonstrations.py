@@ -103,8 +103,8 @@ def _summary(made: SftExport, folder: Path) -> str:
 def export_formats(config: RunConfig, folder: Path) -> None:
     """Write `sft.jsonl` again and, under `export/`, each format of `collection.formats`."""
     scene = build_scene(config, "train")
+    conversations = read_conversations(scene, folder)  # first: it knows another set's episodes by their prompts
     print(write_samples(scene, folder), flush=True)
-    conversations = read_conversations(scene, folder)
     for name in config.collection.formats:
         path = folder / EXPORT / FORMATS[name].file
         FORMATS[name].write(path, conversations)

@@ -26,6 +26,7 @@ PAGES = [
     *ROOT.glob("README*.md"),
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "experiments").glob("*/README.md")),
+    *sorted((ROOT / "robustops" / "assets").rglob("README.md")),
 ]
 SWEEPS = sorted((ROOT / "experiments").glob("ablations/*.yaml"))
 JOBS = ("train", "evaluate", "collect", "prepare", "serve", "plan")  # each has a primary configuration of its name
