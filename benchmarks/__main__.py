@@ -11,7 +11,16 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-PARTS = ("__init__", "__main__", "advantages_measured", "csm", "naive", "served", "table")  # what the benchmarks share
+PARTS = (
+    "__init__",
+    "__main__",
+    "advantages_measured",
+    "csm",
+    "naive",
+    "rollout_work",
+    "served",
+    "table",
+)  # shared ones
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in PARTS)
 
 

@@ -22,17 +22,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import itertools
-import random
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import torch
+from rollout_work import NUM_SESSIONS, NUM_TURNS, TOOL_S, VOCABULARY, Ids, Work, reply_to
 from table import append_row
 from transformers import AutoModelForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
@@ -41,14 +40,8 @@ from robustops.agent.vllm import VllmOptions, VllmPolicy  # sets vLLM's environm
 
 from vllm import LLM, SamplingParams  # isort: skip
 
-NUM_SESSIONS, NUM_TURNS, PROMPT_TOKENS, REPLY_TOKENS = 16, 4, 200, 104
-TOOL_S = 0.017
-# share of recorded calls, tokens that at most as many have
-CALL_TOKENS = ((0.0, 13), (0.1, 18), (0.25, 20), (0.5, 28), (0.75, 76), (0.9, 173), (0.99, 443), (1.0, 530))
 CONTEXT_TOKENS, KV_BYTES = 2048, 256 * 2**20
-VOCABULARY = 1536
 SIZES = {"1M": {"hidden_size": 128, "num_hidden_layers": 4}, "5M": {"hidden_size": 256, "num_hidden_layers": 6}}
-Ids = tuple[int, ...]
 
 
 def folder_of(size: str, root: Path) -> Path:
@@ -66,52 +59,6 @@ def folder_of(size: str, root: Path) -> Path:
     )
     Qwen3ForCausalLM(config).save_pretrained(root / size)
     return root / size
-
-
-def quantile(share: float) -> int:
-    """Tokens of a call, between the recorded quantiles in a straight line."""
-    for (low, fewer), (high, more) in itertools.pairwise(CALL_TOKENS):
-        if share <= high:
-            return round(fewer + (more - fewer) * (share - low) / (high - low))
-    raise ValueError(f"a share is at most 1, not {share}")
-
-
-def ids_of(name: str, num: int) -> Ids:
-    return tuple(random.Random(name).choices(range(VOCABULARY), k=num))
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """`lengths[session][turn]`: tokens to sample."""
-
-    lengths: tuple[tuple[int, ...], ...]
-
-    @classmethod
-    def dealt(cls, seed: int) -> Work:
-        num = NUM_SESSIONS * NUM_TURNS
-        lengths = [quantile((number + 0.5) / num) for number in range(num)]
-        random.Random(seed).shuffle(lengths)
-        return cls(tuple(tuple(lengths[start : start + NUM_TURNS]) for start in range(0, num, NUM_TURNS)))
-
-    @property
-    def num_tokens(self) -> int:
-        return sum(map(sum, self.lengths))
-
-    @property
-    def steps_ratio(self) -> float:
-        """Decoding steps in lockstep for one of the longest session: what scheduling gains where steps cost alike."""
-        return sum(map(max, zip(*self.lengths, strict=True))) / max(map(sum, self.lengths))
-
-    def prompts(self) -> list[Ids]:
-        return [ids_of(f"prompt {session}", PROMPT_TOKENS) for session in range(len(self.lengths))]
-
-    def even(self) -> Work:
-        """As many tokens, all rows alike and a single turn."""
-        return Work(((round(self.num_tokens / NUM_SESSIONS),),) * NUM_SESSIONS)
-
-
-def reply_to(session: int, turn: int) -> Ids:
-    return ids_of(f"reply {session}/{turn}", REPLY_TOKENS)
 
 
 async def turn_of(policy: VllmPolicy, work: Work, session: int, turn: int, ids: Ids, tool_s: float) -> Ids:

@@ -1,0 +1,60 @@
+"""The work of B8: sessions of turns with the lengths of recorded calls, the same for every way. Plain Python."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from dataclasses import dataclass
+
+NUM_SESSIONS, NUM_TURNS, PROMPT_TOKENS, REPLY_TOKENS = 16, 4, 200, 104
+TOOL_S = 0.017
+# share of recorded calls, and the most tokens that one of them has
+CALL_TOKENS = ((0.0, 13), (0.1, 18), (0.25, 20), (0.5, 28), (0.75, 76), (0.9, 173), (0.99, 443), (1.0, 530))
+VOCABULARY = 1536
+Ids = tuple[int, ...]
+
+
+def quantile(share: float) -> int:
+    """Tokens of a call, between the recorded quantiles in a straight line."""
+    for (low, fewer), (high, more) in itertools.pairwise(CALL_TOKENS):
+        if share <= high:
+            return round(fewer + (more - fewer) * (share - low) / (high - low))
+    raise ValueError(f"a share is at most 1, not {share}")
+
+
+def ids_of(name: str, num: int) -> Ids:
+    return tuple(random.Random(name).choices(range(VOCABULARY), k=num))
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """`lengths[session][turn]`: tokens to sample."""
+
+    lengths: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def dealt(cls, seed: int) -> Work:
+        num = NUM_SESSIONS * NUM_TURNS
+        lengths = [quantile((number + 0.5) / num) for number in range(num)]
+        random.Random(seed).shuffle(lengths)
+        return cls(tuple(tuple(lengths[start : start + NUM_TURNS]) for start in range(0, num, NUM_TURNS)))
+
+    @property
+    def num_tokens(self) -> int:
+        return sum(map(sum, self.lengths))
+
+    @property
+    def steps_ratio(self) -> float:
+        """Decoding steps in lockstep for one of the longest session: what scheduling gains where steps cost alike."""
+        return sum(map(max, zip(*self.lengths, strict=True))) / max(map(sum, self.lengths))
+
+    def prompts(self) -> list[Ids]:
+        return [ids_of(f"prompt {session}", PROMPT_TOKENS) for session in range(len(self.lengths))]
+
+    def even(self) -> Work:
+        """As many tokens, all rows alike and a single turn."""
+        return Work(((round(self.num_tokens / NUM_SESSIONS),),) * NUM_SESSIONS)
+
+
+def reply_to(session: int, turn: int) -> Ids:
+    return ids_of(f"reply {session}/{turn}", REPLY_TOKENS)
