@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from robustops.agent.codec import END_OF_TURN, Codec, Opening
 from robustops.agent.views import ToolView, template_tools
 from robustops.agent.vocabulary import vocabulary_sha256
 from robustops.compose.catalogue import catalogues, merged
 from robustops.compose.scene import Scene, build_completion, build_scene
 from robustops.config import RunConfig
 from robustops.config.preflight import tokenizer_folder
-from robustops.core.errors import TableError
+from robustops.core.errors import ConfigError, TableError
 from robustops.core.tables import read_json, read_lines
+from robustops.core.task import Task
 from robustops.data.conversation import Conversation, conversation_of
 from robustops.data.formats import FORMATS
 from robustops.data.review import review, with_reviews
@@ -130,5 +133,22 @@ def read_conversations(scene: Scene, folder: Path) -> list[Conversation]:
                 "export with the settings of the collection (model=..., model.tool_schema=..., tool_mode=...)"
             )
         definitions = template_tools(tools, view) or ()
-        found.append(conversation_of(sample, episode, opening.messages, definitions, scene.codec, model=model))
+        rendered = _rendered_system(scene.codec, task, opening) if definitions else ""
+        found.append(
+            conversation_of(
+                sample, episode, opening.messages, definitions, scene.codec, model=model, rendered_system=rendered
+            )
+        )
     return found
+
+
+def _rendered_system(codec: Codec, task: Task, opening: Opening) -> str:
+    """The system message with the tools as its template wrote them: rendered without tools, it is the same prompt.
+
+    Raises ConfigError for a template that puts them elsewhere.
+    """
+    after = codec.decode(opening.token_ids).partition(task.policy)[2]
+    rendered = task.policy + after.partition(END_OF_TURN)[0]
+    if codec.start(replace(task, policy=rendered), ()).token_ids != opening.token_ids:
+        raise ConfigError("the model's chat template writes tools outside the system message; expected them after it")
+    return rendered

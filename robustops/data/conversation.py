@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from robustops.agent.policy import Message
@@ -21,12 +21,17 @@ ToolDefinition = Mapping[str, Any]  # {"type": "function", "function": {"name", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """`model`: who decided. Every sampled turn is one assistant message, in order."""
+    """`model`: who decided. Every sampled turn is one assistant message, in order.
+
+    `rendered_system`: the system message with the tools as the student's template writes them into it, for readers that
+    render no tools; the sample's tokens settle it, so it is not compared. Empty where it is not known.
+    """
 
     sample: SftSample
     messages: tuple[Message, ...]
     tools: tuple[ToolDefinition, ...] = ()
     model: str = ""
+    rendered_system: str = field(default="", compare=False)
 
 
 def conversation_of(
@@ -37,12 +42,15 @@ def conversation_of(
     codec: ChatCodec,
     *,
     model: str = "",
+    rendered_system: str = "",
 ) -> Conversation:
     """`opening`: the messages of the first prompt, as the codec made them."""
     messages = [dict(message) for message in opening]
     for turn in episode.turns:
         messages += _messages(turn, codec)
-    return Conversation(sample=sample, messages=tuple(messages), tools=tuple(tools), model=model)
+    return Conversation(
+        sample=sample, messages=tuple(messages), tools=tuple(tools), model=model, rendered_system=rendered_system
+    )
 
 
 def _messages(turn: Turn, codec: ChatCodec) -> list[dict[str, Any]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
+from pyarrow import parquet
 from transformers import AutoTokenizer
 
 from robustops import cli
@@ -199,6 +200,18 @@ def test_full_tool_schemas_survive_every_format(root, tmp_path):
     for name, item in FORMATS.items():
         assert read_format(tmp_path / "run" / EXPORT / item.file, name) == conversations, name
     assert all(conversation.tools for conversation in conversations)
+    tokenizer = AutoTokenizer.from_pretrained(config.model.path)
+    for row in parquet.read_table(tmp_path / "run" / EXPORT / "verl.parquet").to_pylist():
+        assert "tools" not in row, "verl would hand them to the template as they are"
+        ids = tokenizer.apply_chat_template(row["messages"], tokenize=True, return_dict=False)
+        assert ids[: len(row["token_ids"])] == row["token_ids"], row["source"]
+
+
+def test_tools_that_no_system_message_holds_are_not_lost_silently(exported, tmp_path):
+    (made, *_) = read_format(exported.folder / EXPORT / "hf.jsonl", "hf")
+    tool = {"type": "function", "function": {"name": "find_case", "description": "", "parameters": {}}}
+    with pytest.raises(ValueError, match="tools, but no system message that holds them"):
+        FORMATS["verl"].write(tmp_path / "verl.parquet", [replace(made, tools=(tool,))])
 
 
 def test_prompts_of_another_view_than_the_collection_s_are_refused(scripted, root):

@@ -1,4 +1,4 @@
-"""ATIF, the agent trajectory interchange format of Harbor, version 1.4: one trajectory a line.
+"""ATIF, the agent trajectory interchange format of Harbor, version 1.5: one trajectory a line.
 
 An agent's step holds its words, its calls and what they returned; token ids of the prompt and of the sample stand in
 `metrics`, so that nothing need be tokenised again. A reply to a block that was no call has no call to refer to.
@@ -14,7 +14,7 @@ from robustops import __version__
 from robustops.data.conversation import Conversation
 from robustops.data.formats.beside import dump_sample, load_sample, read_rows, write_rows
 
-VERSION = "ATIF-v1.4"
+VERSION = "ATIF-v1.5"
 _SOURCE_OF_ROLE = {"system": "system", "user": "user", "assistant": "agent"}
 _ROLE_OF_SOURCE = {source: role for role, source in _SOURCE_OF_ROLE.items()}
 
@@ -30,7 +30,7 @@ def dump(conversation: Conversation) -> dict[str, Any]:
             "name": "robustops",
             "version": __version__,
             "model_name": conversation.model,
-            "extra": {"tools": list(conversation.tools)},
+            "tool_definitions": list(conversation.tools),
         },
         "steps": steps,
         "final_metrics": {
@@ -107,7 +107,7 @@ def load(row: Mapping[str, Any]) -> Conversation:
     return Conversation(
         sample=load_sample(row["extra"]),
         messages=tuple(message for step in row["steps"] for message in _messages(step)),
-        tools=tuple(row["agent"]["extra"]["tools"]),
+        tools=tuple(row["agent"]["tool_definitions"]),
         model=row["agent"]["model_name"],
     )
 

@@ -26,6 +26,8 @@ def dump(conversation: Conversation) -> dict[str, Any]:
             "parallel_tool_calls": False,
         },
         "response": {
+            "id": conversation.sample.source,
+            "created_at": 0,  # the row format wants a time, and an episode has none
             "object": "response",
             "model": conversation.model,
             "output": list(_items(messages[opening:])),

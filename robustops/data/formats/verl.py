@@ -1,7 +1,11 @@
 """verl's Parquet: `messages` for its multi-turn SFT, and the columns of its RL data sets beside them.
 
 `prompt` is the opening, `extra_info` names the task. No check, expected value or graph is in a row: `ground_truth` is
-the task's id, which the reward function looks up. `tools` is JSON text, for the reason given in `formats.hf`.
+the task's id, which the reward function looks up.
+
+verl hands a column `tools` to the template as it is, and one of objects would give each tool the parameters of all. So
+there is none: the system message holds the tools as the student's template renders them, and `tool_definitions` and
+`policy`, which verl does not read, hold what it was rendered from.
 """
 
 from __future__ import annotations
@@ -37,7 +41,8 @@ SCHEMA = pa.schema(
         ("ability", pa.string()),
         ("prompt", pa.list_(_MESSAGE)),
         ("messages", pa.list_(_MESSAGE)),
-        ("tools", pa.string()),
+        ("tool_definitions", pa.string()),
+        ("policy", pa.string()),
         ("reward_model", pa.struct([("style", pa.string()), ("ground_truth", pa.string())])),
         ("extra_info", pa.struct([("index", pa.int64()), ("split", pa.string()), ("model", pa.string())])),
         ("source", pa.string()),
@@ -49,7 +54,8 @@ SCHEMA = pa.schema(
 
 
 def dump(conversation: Conversation, index: int = 0) -> dict[str, Any]:
-    messages = [arguments_as_text(message) for message in conversation.messages]
+    system, *rest = (arguments_as_text(message) for message in conversation.messages)
+    messages = [system | {"content": _rendered(conversation)}, *rest]
     opening = next((at for at, message in enumerate(messages) if message["role"] == "assistant"), len(messages))
     facts = conversation.sample.facts
     return {
@@ -57,19 +63,31 @@ def dump(conversation: Conversation, index: int = 0) -> dict[str, Any]:
         "ability": facts.domain,
         "prompt": messages[:opening],
         "messages": messages,
-        "tools": json.dumps(list(conversation.tools), ensure_ascii=False) if conversation.tools else None,
+        "tool_definitions": json.dumps(list(conversation.tools), ensure_ascii=False),
+        "policy": system["content"],
         "reward_model": {"style": "rule", "ground_truth": facts.task_id},
         "extra_info": {"index": index, "split": "train", "model": conversation.model},
         **dump_sample(conversation.sample),
     }
 
 
+def _rendered(conversation: Conversation) -> str:
+    """Raises ValueError where tools would be lost."""
+    if conversation.rendered_system:
+        return conversation.rendered_system
+    if conversation.tools:
+        raise ValueError(f"{conversation.sample.source}: tools, but no system message that holds them")
+    return str(conversation.messages[0]["content"])
+
+
 def load(row: Mapping[str, Any]) -> Conversation:
+    system, *rest = (arguments_as_object(message) for message in row["messages"])
     return Conversation(
         sample=load_sample(row),
-        messages=tuple(arguments_as_object(message) for message in row["messages"]),
-        tools=tuple(json.loads(row["tools"])) if row["tools"] else (),
+        messages=(system | {"content": row["policy"]}, *rest),
+        tools=tuple(json.loads(row["tool_definitions"])),
         model=row["extra_info"]["model"],
+        rendered_system=system["content"],
     )
 
 
