@@ -136,6 +136,12 @@ def test_batch_lines_up_groups_flows_and_token_advantages() -> None:
     assert values[3] == pytest.approx([-0.8334] * 6, abs=1e-4)
 
 
+def test_a_trajectorys_text_names_its_case_and_writes_no_tensor_out() -> None:
+    (row,) = random_trajectories(1)
+    assert row.case_id in repr(row)
+    assert "tensor" not in repr(row)
+
+
 def test_without_local_credit_every_token_has_its_trajectorys_advantage() -> None:
     row = two_groups(CreditRules(local_credit=False)).trajectories[2]
     assert row.advantage_T[row.is_trained_T].tolist() == pytest.approx([0.8334] * 6, abs=1e-4)
