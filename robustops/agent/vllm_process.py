@@ -109,13 +109,21 @@ def server_environment() -> dict[str, str]:
 
 
 def serve_command(
-    folder: Path, options: VllmOptions, *, port: int, host: str = "127.0.0.1", name: str = SERVED_NAME
+    folder: Path,
+    options: VllmOptions,
+    *,
+    port: int,
+    host: str = "127.0.0.1",
+    name: str = SERVED_NAME,
+    chat_template: str | None = None,
 ) -> list[str]:
+    """`chat_template`: in place of the folder's own."""
     return [
         *(sys.executable, "-m", "vllm.entrypoints.openai.api_server"),
         *("--model", str(folder), "--served-model-name", name, "--host", host, "--port", str(port)),
         *("--worker-extension-cls", EXTENSION),
         *("--enable-auto-tool-choice", "--tool-call-parser", "hermes"),
+        *(("--chat-template", chat_template) if chat_template is not None else ()),
         *command_line(engine_arguments(options, is_cpu=is_cpu_build())),
     ]
 

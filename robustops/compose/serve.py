@@ -89,13 +89,24 @@ def serve_model(config: ServeConfig) -> None:
     )
     port = config.port or ENDPOINT_PORT
     model = model_folder(config.model)
-    command = serve_command(model, options, host=config.host, port=port, name=config.served_name)
+    template = template_without_tools(model) if config.model.tool_schema == "compact" else None
+    command = serve_command(
+        model, options, host=config.host, port=port, name=config.served_name, chat_template=template
+    )
     environment = server_environment()
     if config.dry_run:
         print(shlex.join([*(f"{name}={value}" for name, value in environment.items()), *command]))
         return
     print(f"{config.served_name}: http://{config.host}:{port}/v1, once it says that startup is complete", flush=True)
     os.execve(command[0], command, {**os.environ, **environment})
+
+
+def template_without_tools(model: Path) -> str:
+    """In the compact view the system text lists the tools: schemas that clients send are for the parser alone."""
+    file = model / "chat_template.jinja"
+    if not file.is_file():
+        raise ConfigError(f"model.tool_schema=compact: no chat_template.jinja in {model}; write model.tool_schema=full")
+    return "{%- set tools = none -%}" + file.read_text(encoding="utf-8")
 
 
 async def serve_expert(config: ServeConfig) -> None:

@@ -23,4 +23,5 @@ class Spending:
         total = self._earlier.plus(spend)
         write_json(self._path, asdict(total))
         tokens = (total.prompt_tokens + total.completion_tokens) / 1e6
-        return f"{total.num_replies} replies, {tokens:.2f} M tokens, ${total.cost_usd:.2f}"
+        again = f" ({total.num_retries} tries more)" if total.num_retries else ""
+        return f"{total.num_replies} replies{again}, {tokens:.2f} M tokens, ${total.cost_usd:.2f}"

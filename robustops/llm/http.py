@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 
 Sleep = Callable[[float], Awaitable[None]]
 _SHOWN_BODY_CHARS = 300
+_LONG_WAIT_S = 10.0  # shorter ones are counted, and not worth a line each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +128,8 @@ class HttpCompletion:
                 wait_s = backoff.wait_s(attempt, self._rng, error.retry_after_s)
                 if wait_s >= self._endpoint.deadline_s:
                     raise PolicyError(f"{self._url}: {error}; it asks for {wait_s:.0f} s, past the deadline") from error
-                logger.info("%s: %s; trying again in %.1f s", self._url, error, wait_s)
+                level = logging.INFO if wait_s >= _LONG_WAIT_S else logging.DEBUG
+                logger.log(level, "%s: %s; trying again in %.1f s", self._url, error, wait_s)
                 self._spend = replace(self._spend, num_retries=self._spend.num_retries + 1)
             await self._sleep(wait_s)
         raise PolicyError(f"{self._url}: max_tries is {backoff.max_tries}, so nothing was sent")

@@ -23,13 +23,15 @@ class Pace:
         self._sleep = sleep
         self._clock = clock
         self._next_s = 0.0
+        self._turn = asyncio.Lock()
 
     async def wait(self) -> None:
-        """Return when this request may start; each caller has its own place in the row."""
+        """Return when this request may start, in the order of asking. One that wakes late moves those behind it."""
         if not self._gap_s:
             return
-        now = self._clock()
-        mine = max(now, self._next_s)
-        self._next_s = mine + self._gap_s
-        if mine > now:
-            await self._sleep(mine - now)
+        async with self._turn:
+            now = self._clock()
+            mine = max(now, self._next_s)
+            if mine > now:
+                await self._sleep(mine - now)
+            self._next_s = max(mine, self._clock()) + self._gap_s

@@ -29,6 +29,21 @@ async def test_starts_are_evenly_spaced():
     assert clock.slept == pytest.approx([2.0, 4.0])
 
 
+async def test_a_late_start_moves_the_next_one_so_that_no_two_come_closer():
+    """A busy machine wakes the second 1.5 s late, at 103.5: the third may start at 105.5, not at 104."""
+    clock = Clock()
+
+    async def sleep_too_long(seconds):
+        clock.now += seconds + (1.5 if not clock.slept else 0)
+        clock.slept.append(seconds)
+
+    pace, starts = Pace(30, sleep=sleep_too_long, clock=clock), []
+    for _ in range(3):
+        await pace.wait()
+        starts.append(clock.now)
+    assert starts == pytest.approx([100, 103.5, 105.5])
+
+
 async def test_time_that_passed_by_itself_is_not_waited_for_again():
     clock = Clock()
     pace = Pace(60, sleep=clock.sleep, clock=clock)
