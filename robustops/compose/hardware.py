@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import torch
 
-from robustops.config import RunConfig
-from robustops.config.preflight import too_few_gpus
+from robustops.config import GrpoConfig, RunConfig
+from robustops.config.preflight import LOCAL_ENGINES, too_few_gpus
+from robustops.core.errors import ConfigError
+
+
+def check_engine(config: RunConfig) -> None:
+    """Raise ConfigError for RL from an engine whose tokens cannot be trained on."""
+    if isinstance(config.algorithm, GrpoConfig) and config.engine.kind not in LOCAL_ENGINES:
+        raise ConfigError(f"engine.kind: got {config.engine.kind!r}; training needs the sampled tokens of vllm or hf")
 
 
 def check_hardware(config: RunConfig) -> None:

@@ -46,8 +46,6 @@ NUM_PROBES = 2
 
 
 def train_rl(config: RunConfig, algorithm: GrpoConfig, folder: Path) -> None:
-    if config.engine.kind not in ("vllm", "hf"):
-        raise ConfigError(f"engine.kind: got {config.engine.kind!r}; training needs the sampled tokens of vllm or hf")
     if algorithm.fault_groups and config.fault_policy.name == "none":
         raise ConfigError("fault_policy=none has no fault for algorithm.fault_groups; set algorithm.fault_groups=0")
     source = model_folder(config.model)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from robustops.compose.hardware import check_hardware
+from robustops.compose.hardware import check_engine, check_hardware
 from robustops.compose.objective import objective
 from robustops.compose.rl import train_rl
 from robustops.compose.sft import train_sft
@@ -18,6 +18,7 @@ def run(config: RunConfig, folder: Path) -> float | None:
     Raises UserError for whatever can be refused early.
     """
     check_hardware(config)
+    check_engine(config)
     try:
         if isinstance(config.algorithm, SftConfig):
             train_sft(config, config.algorithm, folder)

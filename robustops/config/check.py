@@ -93,7 +93,8 @@ LEAST: dict[str, int] = {
 }
 POSITIVE = (
     *("algorithm.lr", "algorithm.max_grad_norm", "algorithm.spike_factor", "algorithm.temperature"),
-    "evaluation.supplement_temperature",
+    *("evaluation.supplement_temperature", "engine.gpu_memory_utilization", "engine.kv_cache_mib"),
+    *("hardware.memory_gib", "hardware.tflops", "hardware.bandwidth_gb_s"),
 )
 
 
@@ -182,6 +183,11 @@ def check_values(config: RunConfig) -> None:
             f"model.reserve_tokens: got {model.reserve_tokens}, expected less than model.max_context_tokens "
             f"({model.max_context_tokens})"
         )
+    if config.engine.gpu_memory_utilization > 1:
+        got = config.engine.gpu_memory_utilization
+        raise ConfigError(f"engine.gpu_memory_utilization: got {got}, expected more than 0 and at most 1")
+    if model.lora.rank and not model.lora.targets:
+        raise ConfigError("model.lora.targets: got no layer for model.lora.rank; name some, as q_proj")
     if not 0 <= model.lora.dropout < 1:
         raise ConfigError(f"model.lora.dropout: got {model.lora.dropout}, expected 0 or more and less than 1")
     if isinstance(algorithm, GrpoConfig) and model.lora.rank and model.lora.dropout:

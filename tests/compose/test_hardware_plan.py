@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,10 @@ def planned(*overrides: str) -> None:
         (*RL, "hardware=gpu1_80g"),
         (*RL, "hardware=gpu2_96g"),
         (*RL, "hardware=node8"),
+        (*RL, "hardware=gpu1_80g", "model.lora.rank=16"),
+        (*RL, "hardware=gpu2_96g", "model.lora.rank=16", "model.attn=flash_attention_2"),
+        (*SFT, "hardware=gpu2_96g", "model.lora.rank=16"),
+        (*RL, "hardware=gpu1_80g", "engine.urls=[http://host:8000]", "engine.gpu_memory_utilization=0.9"),
     ],
 )
 def test_what_is_promised_fits(overrides, capsys):
@@ -56,6 +61,24 @@ def test_what_is_promised_fits(overrides, capsys):
         ((*RL, "hardware=gpu1_80g", "engine.gpu_memory_utilization=0.9"), "engine.gpu_memory_utilization"),
         ((*RL, "hardware=gpu1_80g", "model.max_context_tokens=65536"), "gradients needs"),
         (("hardware=cpu",), r"hardware\.memory_gib"),
+        ((*RL, "hardware=gpu2_96g", "hardware.gpus=0"), r"hardware\.gpus: got 0"),
+        ((*RL, "hardware=gpu1_80g", "hardware.tflops=0"), r"hardware\.tflops: got 0"),
+        ((*RL, "hardware=gpu1_80g", "engine.gpu_memory_utilization=1.5"), "at most 1"),
+        ((*RL, "hardware=gpu1_80g", "hardware.gpus=2"), r"gradients needs .* GiB of one GPU"),
+        ((*RL, "hardware=gpu1_80g", "engine=api"), r"engine\.kind: got 'api'"),
+        ((*EVAL, "hardware=eval_16g", "engine=api"), "nothing to plan"),
+        ((*EVAL, "hardware=eval_16g", "engine.kv_cache_mib=256"), r"engine\.kv_cache_mib: 256 MiB"),
+        ((*RL, "hardware=gpu1_80g", "engine=hf"), r"rollout needs .*engine\.concurrency"),
+        ((*RL, "hardware=gpu1_80g", "algorithm.micro_batch_tokens=200000"), r"lower algorithm\.micro_batch_tokens"),
+        ((*RL, "model.lora.rank=8", "model.lora.targets=[nothing]"), r"model\.lora\.targets: got 'nothing'"),
+        ((*RL, "model.lora.rank=8", "model.lora.targets=[]"), r"model\.lora\.targets: got no layer"),
+        ((*RL, "model.lora.rank=8", "model.lora.dropout=0.1"), r"model\.lora\.dropout: got 0\.1 with algorithm=grpo"),
+        ((*SFT, "hardware=gpu1_80g", "model.lora.rank=8", "model.lora.dropout=1"), r"model\.lora\.dropout: got 1\.0"),
+        (
+            (*RL, "hardware=gpu1_80g", "model.attn=flash_attention_2", "hardware.precision=fp32"),
+            r"model\.attn=flash_attention_2 computes in bf16",
+        ),
+        ((*RL, "model.shape.num_hidden_layers=many"), r"model\.shape: expected whole numbers"),
         ((*RL, "~model.shape.num_attention_heads"), r"model\.shape: num_attention_heads"),
         ((*RL, "plan.episodes=nowhere"), r"plan\.episodes"),
     ],
@@ -80,3 +103,34 @@ def test_the_share_of_measured_episodes_within_each_cap_is_shown(tmp_path, capsy
     assert shares["8192"] == "50.0%"
     assert shares["16384"] == shares["32768"] == "75.0%"
     assert shares["49152"] == "100.0%"
+
+
+@pytest.mark.parametrize("text", ['{"num_hidden', "[]", '{"num_attention_heads": 0, "hidden_size": 8}'])
+def test_a_config_json_that_is_none_is_one_line(text, tmp_path):
+    (tmp_path / "config.json").write_text(text)
+    with pytest.raises(ConfigError, match=r"config\.json|model\.shape"):
+        planned(*RL, f"model.path={tmp_path}")
+
+
+def shown_estimate(capsys, *overrides: str) -> tuple[float, ...]:
+    planned(*overrides)
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("estimate")]
+    return tuple(float(number) for number in re.findall(r"(?:update|rollout) (\d+) s", line))
+
+
+def test_the_estimate_is_that_of_the_data_sheet(capsys):
+    """128 episodes of 16,384 tokens: 10 operations a parameter and token at 35% of 312 TFLOP/s; 15% of the tokens are
+    sampled, by as many episodes at a time as 19 GiB of cache hold of 36 layers x 8 heads x 128 x 2 x 2 bytes."""
+    parameters, tokens = 4.0224e9, 128 * 16384
+    update_s = 10 * parameters * tokens / (0.35 * 312e12)
+    token_bytes = 36 * 8 * 128 * 2 * 2
+    num_decoding = (0.35 * 80 * 2**30 - 2 * parameters - 1.5 * 2**30) / (16384 * token_bytes)
+    tokens_per_s = num_decoding * 0.6 * 2039e9 / (2 * parameters + num_decoding * 16384 * token_bytes)
+    found = shown_estimate(capsys, *RL, "hardware=gpu1_80g")
+    assert found == pytest.approx((update_s, 0.15 * tokens / tokens_per_s), rel=0.01)
+
+
+def test_adapters_save_the_gradients_of_frozen_weights(capsys):
+    """4 + 2 + 2 operations in place of 6 + 2 + 2."""
+    whole, adapters = (shown_estimate(capsys, *RL, "hardware=gpu1_80g", f"model.lora.rank={rank}") for rank in (0, 16))
+    assert adapters[0] == pytest.approx(0.8 * whole[0], rel=0.01)
