@@ -4,19 +4,22 @@ Each sentence is judged alone and the worst answer stands for all of them. The r
 not on meaning, so they are conservative: what they cannot prove is `unproven` and carries no loss.
 
 1. A value (a number, an id, a quoted text) that neither the task nor an earlier reply holds: `unsupported`.
-2. A claim of an action without a receipt: `unsupported`; with one: `supported`. A receipt is an earlier call of that
-   kind whose reply was no error, or, where the reply left the outcome open, a later read that succeeded.
-3. A value that an earlier reply holds: `supported`.
-4. An intention that cites no reply: `planning`.
-5. Anything else: `unproven`.
+2. A claim of an action without a receipt: `unsupported`. A receipt is an earlier call of that kind whose reply was no
+   error and was not altered by a fault; where the outcome was open, a later read that shows what the call had written.
+3. `supported` is a sentence of which every word is known: one record of a reply, or for a claim one receipt, holds all
+   its values and words but for articles, auxiliaries and prepositions. "not", "three" or "mis" are no such words.
+4. An intention: `supported` where a record holds its values, and the rest are verbs of tools and words of the task and
+   of that record; otherwise `planning`.
+5. Anything else, and any question, code or markup: `unproven`.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from robustops.core.episode import Turn
 
@@ -53,37 +56,68 @@ _INTENTION = re.compile(
 )
 _VALUE = re.compile(r"\"([^\"]+)\"|“([^”]+)”|\b([A-Za-z]{2,}[_-]?\d[\w-]*)\b|(?<![\w.])(\d[\d.,:-]*\d|\d)(?!\w)")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_MARKUP = re.compile(r"[?`{}<>|=]")
+_WORD = re.compile(r"\w+")
+_WORDS: Mapping[str, str] = {
+    "plain": "a|an|and|are|as|at|be|been|by|for|has|have|i|in|is|it|its|now|of|on|that|the|there|this|to|ve|was|we|were"
+    "|with|reply|result|record|shows|says",
+    "intention": "will|ll|need|must|should|am|going|m|let|me|s|next|first|then|plan",
+    "verb": "check|find|get|list|look|read|up|" + "|".join(_TOOL_WORDS.values()),
+}
+_PLAIN, _PLANNING, _VERBS = (frozenset(words.split("|")) for words in _WORDS.values())
+# claims that every action of their kind proves; the others must be found in the call or its reply
+_GENERAL = frozenset(
+    f"{_CLAIMS['read']}|{_CLAIMS['any']}|created|added|made|updated|changed|modified|deleted|removed|sent".split("|")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """A kind of action that a reply proves, and the words of that call and its reply."""
+
+    kind: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """`given`: policy and request. `replies`: what tools showed. `receipts`: kinds of action that a reply proves."""
+    """`given`: policy and request. `replies`: what tools showed, one a call."""
 
     given: str = ""
-    replies: str = ""
-    receipts: frozenset[str] = frozenset()
+    replies: tuple[str, ...] = ()
+    receipts: tuple[Receipt, ...] = ()
 
 
 def history_of(turns: Sequence[Turn], given: str = "") -> History:
     """What had been shown before the decision that follows these turns."""
-    replies = [turn.shown.text for turn in turns if turn.shown is not None]
-    return History(given=given, replies="\n".join(replies), receipts=frozenset(_receipts(turns)))
+    replies = tuple(turn.shown.text for turn in turns if turn.shown is not None)
+    return History(given=given, replies=replies, receipts=tuple(_receipts(turns)))
 
 
-def _receipts(turns: Sequence[Turn]) -> Iterator[str]:
-    open_kinds: set[str] = set()  # of writes whose reply was an error: perhaps done, until a read has shown it
+def _receipts(turns: Sequence[Turn]) -> Iterator[Receipt]:
+    left_open: list[tuple[str, list[str]]] = []  # writes that were perhaps done, until a read shows their arguments
     for turn in turns:
         if turn.call is None or turn.shown is None:
             continue
         words = set(re.split(r"[^a-z]+", turn.call.name.casefold()))
         kinds = {kind for kind, names in _TOOL_WORDS.items() if words & set(names.split("|"))}
-        if turn.shown.is_error:
-            open_kinds |= kinds
+        arguments = [value.casefold() for value in _scalars(turn.call.arguments)]
+        if turn.shown.is_error or turn.fault is not None:
+            left_open += [(kind, arguments) for kind in kinds]
             continue
-        if not kinds:
-            yield "read"
-            yield from open_kinds
-        yield from kinds
+        text = " ".join((turn.call.name, turn.shown.text, *arguments))
+        yield from (Receipt(kind=kind, text=text) for kind in sorted(kinds or {"read"}))
+        for kind, written in () if kinds else left_open:
+            if written and all(_holds(turn.shown.text.casefold(), value) for value in written):
+                yield Receipt(kind=kind, text=text)
+
+
+def _scalars(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _scalars(item)
+    elif value is not None:
+        yield str(value)
 
 
 def judge(text: str, history: History) -> Support:
@@ -93,25 +127,68 @@ def judge(text: str, history: History) -> Support:
 
 
 def _judge_sentence(sentence: str, history: History) -> Support:
-    given, replies = history.given.casefold(), history.replies.casefold()
     values = [next(filter(None, match.groups())).casefold().strip(".,:") for match in _VALUE.finditer(sentence)]
-    if any(not _holds(given, value) and not _holds(replies, value) for value in values):
+    seen = "\n".join((history.given, *history.replies)).casefold()
+    if not all(_holds(seen, value) for value in values):
         return "unsupported"
-    claims = {_KIND_OF_WORD[match.group(1).casefold()] for match in _CLAIM.finditer(sentence)}
-    claims |= {"any"} if _ANYWHERE.search(sentence) else set()
-    if _INTENTION.search(sentence):
-        claims.discard("any")  # "when all is done, I will ..." claims nothing
-    if any(not _has_receipt(claim, history.receipts) for claim in claims):
+    is_intention = _INTENTION.search(sentence) is not None
+    claimed = {match.group(1).casefold() for match in _CLAIM.finditer(sentence)}
+    claimed |= {match.group().casefold() for match in _ANYWHERE.finditer(sentence)}
+    if is_intention:  # "when all is done, I will ..." claims nothing
+        claimed = {word for word in claimed if _KIND_OF_WORD[word] != "any"}
+    proofs = {word: _proofs(_KIND_OF_WORD[word], history.receipts) for word in claimed}
+    if not all(proofs.values()):
         return "unsupported"
-    if claims or any(_holds(replies, value) for value in values):
-        return "supported"
-    return "planning" if _INTENTION.search(sentence) else "unproven"
+    if not _MARKUP.search(sentence):
+        words = set(_WORD.findall(_VALUE.sub(" ", sentence).casefold())) - _PLAIN - claimed
+        if is_intention:
+            words -= _PLANNING | _VERBS | set(_WORD.findall(history.given.casefold()))
+        is_cited = bool(values) and any(_holds_all(record, values, words) for record in _records(history.replies))
+        if is_cited and not claimed:
+            return "supported"
+        if claimed and all(
+            any(_holds_all(text, values, words) and _is_named(claim, text) for text in texts)
+            for claim, texts in proofs.items()
+        ):
+            return "supported"
+    return "planning" if is_intention else "unproven"
+
+
+def _proofs(kind: str, receipts: Sequence[Receipt]) -> list[str]:
+    """Texts of the receipts of this kind; `any` is any write."""
+    return [r.text.casefold() for r in receipts if (r.kind != "read" if kind == "any" else r.kind == kind)]
+
+
+def _is_named(claim: str, text: str) -> bool:
+    """Whether the receipt speaks of this very action: "closed" is proven by close_case or a state closed."""
+    return claim in _GENERAL or any(word.startswith(claim[:4]) for word in re.split(r"[\W_]+", text))
+
+
+def _records(replies: Sequence[str]) -> Iterator[str]:
+    """Each object of a reply with its own fields alone; a reply that is no JSON as it is."""
+    for reply in replies:
+        try:
+            value = json.loads(reply)
+        except (ValueError, RecursionError):
+            yield reply.casefold()
+            continue
+        yield from _objects(value)
+
+
+def _objects(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        own = ((name, item) for name, item in value.items() if not isinstance(item, Mapping | list))
+        yield " ".join(f"{name} {item}" for name, item in own).casefold()
+    if isinstance(value, Mapping | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _objects(item)
+
+
+def _holds_all(text: str, values: Sequence[str], words: Collection[str]) -> bool:
+    known = set(re.split(r"[\W_]+", text))
+    return all(word in known for word in words) and all(_holds(text, value) for value in values)
 
 
 def _holds(text: str, value: str) -> bool:
     """As a whole: 12 is not in 1234."""
     return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
-
-
-def _has_receipt(claim: str, receipts: frozenset[str]) -> bool:
-    return bool(receipts - {"read"}) if claim == "any" else claim in receipts

@@ -71,7 +71,8 @@ def _questions(demonstration: Demonstration) -> Iterator[_Question]:
         history = history_of(turns[:index], demonstration.given)
         if turn.call is None or not turn.generated or not words or judge(words, history) != "unproven":
             continue
-        text = f"# Task\n{history.given}\n\n# Replies so far\n{history.replies or '(none)'}\n\n# Words\n{words}"
+        replies = "\n".join(history.replies) or "(none)"
+        text = f"# Task\n{history.given}\n\n# Replies so far\n{replies}\n\n# Words\n{words}"
         messages = ({"role": "system", "content": _SYSTEM}, {"role": "user", "content": text})
         yield _Question(source=demonstration.source, turn=index, words=words, messages=messages)
 

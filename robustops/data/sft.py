@@ -17,7 +17,7 @@ SAMPLES = "sft.jsonl"  # in a collect run's folder
 
 MaskReason = Literal[
     "call",  # supervised: a valid tool call, from its opening tag through its stop token
-    "final_answer",  # supervised: the whole last message of a native stop
+    "final_answer",  # supervised: the last message of a native stop, or its stop token where nothing proves its words
     "grounded_narration",  # supervised with the call it precedes: every word of it rests on a reply
     "context",  # system, user and tool text, template tokens
     "inherited",  # sampled before the boundary that this episode continues from

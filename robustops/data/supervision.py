@@ -1,8 +1,9 @@
 """Episodes into supervised samples: what succeeded in, token ids with a reasoned mask out, or why there is none.
 
 Only what the policy itself decided well is supervised: tool-call blocks that the record does not hold against it, the
-words before them that rest on a reply, and the final answer of a native stop. System, user and tool text, inherited
-turns, malformed and invalid calls and unsupported words carry no loss but stay in the context. Knows no tokenizer.
+words before them that rest on a reply, and the final answer of a native stop, of which nothing but the stop token is
+left where its words are not proven. System, user and tool text, inherited turns, malformed and invalid calls and
+unsupported words carry no loss but stay in the context. Knows no tokenizer.
 """
 
 from __future__ import annotations
@@ -135,8 +136,10 @@ def _sampled_parts(demonstration: Demonstration, index: int, call_open_id: int) 
     if turn.call is None and episode.stop_reason != "stop":
         return [(length, "forced_stop")]
     if turn.call is None:
-        is_refuted = support_of(demonstration, index) == "unsupported"
-        return [(length, "unsupported" if is_refuted else "final_answer")]
+        support = support_of(demonstration, index)
+        if support == "supported":
+            return [(length, "final_answer")]
+        return [(length - 1, _REASON_OF_WORDS[support]), (1, "final_answer")]  # stopping here was right in any case
     if call_open_id not in turn.sampled_ids:
         return [(length, "malformed")]  # a call of some other notation is nothing to imitate
     opening = turn.sampled_ids.index(call_open_id)

@@ -8,17 +8,17 @@ from dataclasses import replace
 import pytest
 
 from robustops.core.episode import ToolCall, ToolResult, Turn
-from robustops.data.narration import History, history_of, judge
+from robustops.data.narration import History, Receipt, history_of, judge
 from robustops.data.review import load_reviews, read_verdict, review, with_reviews
 from robustops.data.sft import SftSample
 from robustops.data.supervision import Demonstration, export, mask_spans
 from robustops.llm.completion import Reply
-from tests.data.test_sft import CLOSE, OPEN, STOP, episode
+from tests.data.test_sft import CLOSE, OPEN, STOP, episode, fault
 
-SEEN = History(
-    given="Set the case of Ada Moss to high.", replies='{"case_id": 4711, "state": "new"}', receipts=frozenset()
-)
-WROTE = replace(SEEN, receipts=frozenset({"read", "update"}))
+REPLY = '{"case_id": 4711, "state": "new", "rows": [{"case_id": 4720, "state": "closed", "owner": "usr_9"}]}'
+SEEN = History(given="Set the case of Ada Moss to high.", replies=(REPLY,))
+READ = replace(SEEN, receipts=(Receipt(kind="read", text=f"find_case {REPLY}"),))
+WROTE = replace(READ, receipts=(*READ.receipts, Receipt(kind="update", text='update_case {"case_id": 4711} high')))
 
 
 @pytest.mark.parametrize(
@@ -53,21 +53,99 @@ def test_words_are_judged_by_what_was_shown(words, history, expected):
     assert judge(words, history) == expected
 
 
-def turn(tool: str, text: str = "{}", *, is_error: bool = False) -> Turn:
+NOT_PROVEN = {
+    "negation": ("Case 4711 is not new.", "I have not updated case 4711.", "Case 4711 was never updated."),
+    "what failed": ("I was unable to update case 4711.", "I could not find case 4711.", "The update of 4711 failed."),
+    "number in words": ("There are twelve cases like 4711.", "Case 4711 has three comments."),
+    "date": ("Case 4711 is from March.", "Case 4711 was touched yesterday."),
+    "name": ("Case 4711 belongs to Bob Stone.", "Case 4711 is one of Ada Moss."),
+    "what is only asked for": ("Case 4711 has a high priority.", "Case 4711 is now high."),
+    "other record": ("Case 4711 is with usr_9.", "Case 4720 is new."),
+    "other wording of a claim": (
+        "I took care of case 4711.",
+        "I went ahead and bumped 4711 to high.",
+        "Case 4711 got updated.",
+        "Having updated case 4711, I go on.",
+        "I already have changed case 4711.",
+    ),
+    "other language": (
+        "Ich habe den Vorgang 4711 aktualisiert.",
+        "J'ai mis à jour le dossier 4711.",
+        "He actualizado el caso 4711.",
+        "Обновил дело 4711.",
+        "已更新 4711 号工单。",
+    ),
+    "code": (
+        "```python",
+        "update(4711)",
+        "`update_case(case_id=4711)`",
+        '{"case_id": 4711}',
+        "SELECT 1 FROM c WHERE id=4711",
+    ),
+    "guess or question": ("Case 4711 is probably new.", "I think case 4711 is new.", "Is case 4711 new?"),
+    "plan": ("I will not update case 4711.", "I will ask Bob about case 4711.", "Going to look at 4711."),
+}
+
+
+@pytest.mark.parametrize("history", [READ, WROTE], ids=["read", "written"])
+@pytest.mark.parametrize("words", [words for group in NOT_PROVEN.values() for words in group])
+def test_what_no_rule_proves_is_never_supported_though_it_cites_a_reply(words, history):
+    assert judge(words, history) != "supported"
+
+
+@pytest.mark.parametrize(
+    "words", ["The hidden row usr_77 is there.", "Case 4711 was opened on 4 March.", 'It is "urgent".']
+)
+def test_a_value_that_was_never_shown_is_refuted(words):
+    assert judge(words, WROTE) == "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("I updated case 4711.", "supported"),
+        ("I updated case 4720.", "unproven"),  # written was another one
+        ("I closed case 4711.", "unproven"),  # an update, but nothing says that it was this one
+        ("I found case 4720.", "supported"),
+        ("I found and updated case 4711.", "unproven"),  # two claims in one sentence: the second is not read
+        ("Case 4720 is closed.", "unproven"),
+    ],
+)
+def test_a_claim_rests_on_the_receipt_of_the_very_thing_it_names(words, expected):
+    assert judge(words, WROTE) == expected
+
+
+def turn(tool: str, text: str = "{}", *, is_error: bool = False, arguments: dict | None = None, **fields) -> Turn:
     shown = ToolResult(text=text, observation=text, is_error=is_error)
-    call = ToolCall(name=tool, arguments={})
-    return Turn(context_ids=(1,), sampled_ids=(2,), logprobs=(), weight_version=0, text="", call=call, shown=shown)
+    call = ToolCall(name=tool, arguments=arguments or {})
+    made = Turn(context_ids=(1,), sampled_ids=(2,), logprobs=(), weight_version=0, text="", call=call, shown=shown)
+    return replace(made, **fields)
+
+
+def kinds(*turns: Turn) -> set[str]:
+    return {receipt.kind for receipt in history_of(turns).receipts}
 
 
 def test_a_reply_that_is_an_error_is_no_receipt():
-    assert "update" not in history_of([turn("update_case", is_error=True)]).receipts
-    assert "update" in history_of([turn("update_case")]).receipts
+    assert kinds(turn("update_case", is_error=True)) == set()
+    assert kinds(turn("update_case")) == {"update"}
 
 
-def test_a_write_whose_outcome_was_open_has_its_receipt_in_the_read_that_follows():
-    open_write = turn("create_new_case", is_error=True)
-    assert history_of([open_write]).receipts == frozenset()
-    assert {"create", "read"} <= history_of([open_write, turn("find_cases")]).receipts
+def test_a_write_whose_outcome_was_open_has_its_receipt_in_the_read_that_shows_it():
+    open_write = turn("create_new_case", is_error=True, arguments={"title": "No ink", "account": {"id": 7}})
+    assert kinds(open_write) == set()
+    assert kinds(open_write, turn("find_cases", '{"title": "no ink", "account_id": 7}')) == {"create", "read"}
+    assert kinds(open_write, turn("find_cases", '{"title": "no paper", "account_id": 7}')) == {"read"}
+    assert kinds(open_write, turn("find_cases", "[]")) == {"read"}
+
+
+def test_a_reply_that_a_fault_made_up_is_no_receipt():
+    """An acknowledgement of a write that was dropped: only the later read can show whether it was done."""
+    lost = turn("update_case", '{"case_id": 4711}', arguments={"state": "closed"}, fault=fault("false_ack", "h", "h"))
+    assert kinds(lost) == set()
+    assert kinds(lost, turn("find_cases", '{"state": "new"}')) == {"read"}
+    assert kinds(lost, turn("find_cases", '{"state": "closed"}')) == {"read", "update"}
+    assert judge("I updated case 4711.", history_of([lost])) == "unsupported"
 
 
 OK = ToolResult(text='{"case_id": 4711}', observation="{}")
@@ -126,8 +204,16 @@ def test_grounded_words_share_the_weight_of_the_decision_they_lead_to():
 
 
 def test_an_answer_that_claims_what_never_happened_is_not_taught():
-    assert spans(narrated(""), answer("I have deleted the case."))[-1] == (14, 16, "unsupported")
+    assert spans(narrated(""), answer("I have deleted the case."))[-2:] == [
+        (14, 15, "unsupported"),
+        (15, 16, "final_answer"),
+    ]
     assert spans(narrated(""), answer("I found the case."))[-1] == (14, 16, "final_answer")
+
+
+def test_an_answer_that_nothing_proves_teaches_to_stop_and_not_to_say_it():
+    found = spans(narrated(""), answer("Ich habe alles erledigt."))
+    assert found[-2:] == [(14, 15, "narration"), (15, 16, "final_answer")]
 
 
 def test_a_trajectory_longer_than_the_context_is_rejected_by_name():
