@@ -118,7 +118,9 @@ def _manifest(scene: Scene) -> Manifest | None:
         return None
     path = Path(config.fault_policy.manifest).expanduser().absolute()
     split = scene.task_set.split
-    return read_manifest(path, split=config.split.part, task_ids=list(split.entries), set_sha256=split.sha256)
+    manifest = read_manifest(path, split=config.split.part, task_ids=list(split.entries), set_sha256=split.sha256)
+    print(f"faults of {path}, sha256 {manifest.sha256[:12]}", flush=True)
+    return manifest
 
 
 def _summary(rows: Sequence[EpisodeRow], folder: Path) -> str:

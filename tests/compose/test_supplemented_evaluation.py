@@ -47,7 +47,9 @@ def test_extra_rows_stand_beside_the_original_ones(tmp_path: Path, capsys: pytes
         ("csm-test-00000", 2, False),
     ]
     assert all(row.success for row in found.supplemented)
-    assert "sampled again 2, fault met in 0" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert f"faults of {tmp_path}/manifest.jsonl, sha256 " in out, "which faults they are is said before any is met"
+    assert "sampled again 2, fault met in 0" in out
 
 
 def test_without_a_manifest_there_is_nothing_to_supplement(tmp_path: Path) -> None:
