@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from types import FrameType
 from typing import Any, Literal
 
 import lightning.pytorch as pl
@@ -53,7 +57,8 @@ def fit(
     """Train. States and resumption belong to the module or a callback: they survive a kill, Lightning's do not.
 
     With several ranks Lightning starts this command once more for each further one.
-    Raises KeyboardInterrupt where Lightning would turn a Ctrl-C into an exit code of its own.
+    Raises KeyboardInterrupt for a Ctrl-C, where Lightning has an exit code of its own, and for SIGTERM, which Lightning
+    would answer after the step.
     """
     chosen = devices or Devices()
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
@@ -71,8 +76,32 @@ def fit(
         log_every_n_steps=1,
     )
     try:
-        trainer.fit(module, train_dataloaders=loader)
+        with _term_as_ctrl_c():
+            trainer.fit(module, train_dataloaders=loader)
     except SystemExit as error:
         if trainer.interrupted:
             raise KeyboardInterrupt from error
         raise
+
+
+@contextmanager
+def _term_as_ctrl_c() -> Iterator[None]:
+    """SIGTERM does what a Ctrl-C does at that moment: inside a rollout, asyncio cancels it at its next step.
+
+    Lightning calls a handler that it finds.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    on_ctrl_c = signal.getsignal(signal.SIGINT)
+    if not callable(on_ctrl_c):  # ignored, as in a shell's background job
+        raise KeyboardInterrupt
+    on_ctrl_c(signal.SIGINT, frame)

@@ -25,7 +25,7 @@ class MirrorPolicy:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
-        self.on_sample: Callable[[Prompt], None] = lambda prompt: None
+        self.on_sample: Callable[[], None] = lambda: None
         self.store: SampleStore | None = None
         self.model = tiny_model(0, spread=0.02)
         self.weight_version = 0
@@ -57,7 +57,7 @@ class MirrorPolicy:
         if self.store is not None:
             self.asked.append(f"{prompt.case_id} {sampling.seed}")
             self.store.keep(requests, [sample])
-            self.on_sample(prompt)
+            self.on_sample()
         return sample
 
     def sample(self, prompt: Prompt, sampling: Sampling) -> Sample:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import signal
 
 import pytest
 import torch
@@ -136,6 +138,24 @@ def test_a_damaged_newest_state_costs_one_step_and_its_groups_are_reused(tmp_pat
     assert again.collector.played == []
     assert again.collector.counted == [slot for slot in whole.collector.played if slot.startswith("2/")]
     for a, b in zip(whole.module.model.parameters(), again.module.model.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_sigterm_ends_a_rollout_at_its_next_turns_as_ctrl_c_does_and_nothing_is_sampled_twice(tmp_path):
+    whole = Bench(tmp_path / "whole", 2)
+    whole.run()
+    at = len(whole.policy.asked) // 2 + 1
+    first = Bench(tmp_path / "stopped", 2)
+    first.policy.on_sample = lambda: os.kill(os.getpid(), signal.SIGTERM) if len(first.policy.asked) == at else None
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(KeyboardInterrupt):
+        first.run()
+    assert at <= len(first.policy.asked) < at + first.collector.group_size, "only turns that had begun may end"
+    assert signal.getsignal(signal.SIGTERM) is before
+    rest = Bench(tmp_path / "stopped", 2)
+    rest.run()
+    assert sorted(first.policy.asked + rest.policy.asked) == sorted(whole.policy.asked)
+    for a, b in zip(whole.module.model.parameters(), rest.module.model.parameters(), strict=True):
         assert torch.equal(a, b)
 
 

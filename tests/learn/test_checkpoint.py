@@ -109,3 +109,15 @@ def test_loading_a_state_runs_no_code_of_its_own(tmp_path: Path, caplog):
     assert found is not None
     assert found.step == 5
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_state_of_an_older_form_is_refused_in_one_line_and_left_alone(tmp_path: Path):
+    path = tmp_path / "step-000005.pt"
+    torch.save(state(5), path)
+    with pytest.raises(TableError) as caught:
+        load_latest(tmp_path)
+    assert str(caught.value) == (
+        f"{path}: a training state of version 1, expected 2; "
+        "finish the run with the release that began it, or begin anew with another run.dir"
+    )
+    assert path.is_file()
