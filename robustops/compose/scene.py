@@ -18,6 +18,7 @@ from robustops.agent.policy import Policy, Sampling
 from robustops.compose.environment import own_temporary_folder, secret_of, tool_snapshots
 from robustops.compose.tasks import graphs_for, open_task_set, select_tasks
 from robustops.config import RunConfig
+from robustops.config.model import ApiConfig
 from robustops.config.preflight import tokenizer_folder
 from robustops.core.errors import ConfigError
 from robustops.core.task import Part, Task
@@ -211,8 +212,13 @@ WITHOUT_EFFECT: Mapping[str, frozenset[str] | None] = {
 
 
 def settings_sha(config: RunConfig) -> str:
-    """Hash of the settings that shape episodes and of the model: no folder mixes the results of two."""
+    """Hash of the settings that shape episodes and of the model: no folder mixes the results of two.
+
+    How fast an endpoint may be asked, and what it costs, may change when a run goes on; which one it is may not.
+    """
     settings = {}
+    api = ApiConfig(base_url=config.model.api.base_url, model=config.model.api.model)
+    config = replace(config, model=replace(config.model, api=api))
     for group, value in asdict(config).items():
         without = WITHOUT_EFFECT.get(group, frozenset())
         if without is not None:

@@ -123,6 +123,10 @@ def test_what_changes_no_episode_is_no_part_of_a_runs_settings(tmp_path: Path) -
     assert settings_sha(replace(config, engine=replace(config.engine, concurrency=1, kv_cache_mib=64))) == known
     assert settings_sha(replace(config, gym=GymConfig(pool=2))) == known
     assert settings_sha(replace(config, evaluation=replace(config.evaluation, attempts=9))) == known
+    slower = replace(config.model.api, requests_per_minute=6, concurrency=1, usd_per_million_input=2.0)
+    assert settings_sha(replace(config, model=replace(config.model, api=slower))) == known
+    other = replace(config.model.api, model="another")
+    assert settings_sha(replace(config, model=replace(config.model, api=other))) != known
     assert settings_sha(replace(config, evaluation=replace(config.evaluation, temperature=0.5))) != known
     assert settings_sha(replace(config, evaluation=replace(config.evaluation, paraphrase=1))) != known
     assert settings_sha(replace(config, seed=1)) != known
