@@ -22,7 +22,7 @@ import rl_process
 from lightning.pytorch.utilities import rank_zero_only
 
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["rl_process", "sft_process"])
+FORKS.set_forkserver_preload(["rl_process", "sft_process", "train_process"])
 TIMEOUT_S = 600
 Variables = dict[str, str]
 Main = Callable[..., None]
