@@ -16,6 +16,7 @@ from robustops.agent.policy import Prompt, Sampling
 from robustops.agent.vllm_server import ServerOptions, ServerPolicy
 from robustops.agent.vllm_worker import METHOD, WeightsFromFolder
 from robustops.core.errors import PolicyError
+from robustops.learn.journal import StepJournal
 
 
 class FakeVllm:
@@ -137,6 +138,16 @@ def test_a_sample_has_its_ids_logprobs_and_version_and_the_full_distribution_was
     assert (body["top_p"], body["top_k"], body["min_p"], body["stop_token_ids"]) == (1.0, 0, 0.0, [6, 7])
     assert body["return_token_ids"] is True
     assert body["logprobs"] == 0
+
+
+def test_a_sample_in_the_journal_is_not_asked_of_a_server_again(servers, tmp_path):
+    first, second = policy_of(servers[:1], tmp_path), policy_of(servers[:1], tmp_path)
+    first.remember(StepJournal(tmp_path, 0, "w"))
+    [known] = act(first, "a")
+    assert len(servers[0].bodies) == 1
+    second.remember(StepJournal(tmp_path, 0, "w"))
+    assert act(second, "a", "b") == [known, known], "the fake answers b as it answered a"
+    assert len(servers[0].bodies) == 2
 
 
 def test_weights_reach_every_server_and_their_caches_are_emptied(servers, tmp_path):
