@@ -1,0 +1,61 @@
+"""Models and the expert as endpoints: what is started, and what is refused."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from transformers import AutoTokenizer
+
+from robustops.compose.serve import run, template_without_tools
+from robustops.config.check import check_serving
+from robustops.config.gym import ServeConfig
+from robustops.config.model import ModelConfig
+from robustops.core.errors import ConfigError
+
+TINY = Path(__file__).resolve().parents[2] / "robustops" / "assets" / "models" / "tiny-base"
+MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello."}]
+TOOLS = [{"type": "function", "function": {"name": "find_user", "description": "", "parameters": {"type": "object"}}}]
+
+
+@pytest.mark.vllm
+@pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
+def test_a_dry_run_prints_a_command_with_all_that_training_and_chats_need(capsys, tmp_path):
+    model = ModelConfig(name="tiny", path=str(TINY), dtype="float32", max_context_tokens=1536, tool_schema="full")
+    run(ServeConfig(do="model", model=model, port=8123, served_name="tiny", kv_cache_mib=1, dry_run=True), tmp_path)
+    words = shlex.split(capsys.readouterr().out)
+    pairs = dict(pairwise(words))
+    assert "VLLM_SERVER_DEV_MODE=1" in words
+    assert (pairs["--model"], pairs["--served-model-name"], pairs["--port"]) == (str(TINY), "tiny", "8123")
+    assert pairs["--worker-extension-cls"] == "robustops.agent.vllm_worker.WeightsFromFolder"
+    assert (pairs["--logprobs-mode"], pairs["--generation-config"]) == ("processed_logprobs", "vllm")
+    assert pairs["--tool-call-parser"] == "hermes"
+    assert pairs["--kv-cache-memory-bytes"] == "1048576"
+
+
+def test_a_compact_model_s_endpoint_does_not_list_the_tools_again():
+    tokenizer = AutoTokenizer.from_pretrained(str(TINY))
+    plain = tokenizer.apply_chat_template(MESSAGES, tokenize=False)
+    template = template_without_tools(TINY)
+    assert tokenizer.apply_chat_template(MESSAGES, tools=TOOLS, chat_template=template, tokenize=False) == plain
+    assert tokenizer.apply_chat_template(MESSAGES, tools=TOOLS, tokenize=False) != plain
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (ServeConfig(do="modle"), r"do: got 'modle'.*Did you mean 'model'"),
+        (ServeConfig(do="model", concurrency=0), "concurrency: got 0"),
+    ],
+)
+def test_what_cannot_be_served_is_refused(config, message):
+    with pytest.raises(ConfigError, match=message):
+        check_serving(config)
+
+
+def test_an_expert_without_a_task_set_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="task_set: no value"):
+        run(ServeConfig(do="expert"), tmp_path)
