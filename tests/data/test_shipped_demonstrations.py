@@ -18,8 +18,8 @@ from robustops.compose.sft import read_demonstrations
 from robustops.config import RunConfig, SftConfig, register, typed
 from robustops.config.preflight import before_training
 from robustops.core.errors import ConfigError, SplitError, TableError, UserError
-from robustops.core.tables import write_listing
-from robustops.data.sft import SAMPLES, load_samples, save_samples
+from robustops.core.tables import Header, write_listing
+from robustops.data.sft import SAMPLES, SftSample, load_samples, save_samples
 from robustops.data.splits import SplitManifest
 from robustops.data.task_set import COMMITTED_SPLIT
 from robustops.faults.catalogue import subtypes_of
@@ -62,7 +62,12 @@ def committed_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_collecting_the_beginning_again_gives_the_shipped_samples_token_for_token(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def shipped() -> tuple[Header, tuple[SftSample, ...]]:
+    return load_samples(SHIPPED)
+
+
+def test_collecting_the_beginning_again_gives_the_shipped_samples_token_for_token(shipped, tmp_path: Path) -> None:
     sizes = (f"split.root={tmp_path}/set", f"split.num_train={NUM_TASKS}", "split.num_val=0", "split.num_test=0")
     folder = tmp_path / "demonstrations"
     folder.mkdir()
@@ -71,12 +76,12 @@ def test_collecting_the_beginning_again_gives_the_shipped_samples_token_for_toke
     templates = {COMMITTED.entry(sample.facts.task_id).template for sample in made}
     assert templates == {entry.template for entry in COMMITTED.entries.values() if entry.part == "train"}
     assert len(made) == 2 * NUM_TASKS
-    shipped = {sample.source: sample for sample in load_samples(SHIPPED)[1]}
-    assert [shipped[sample.source] for sample in made] == list(made)
+    by_source = {sample.source: sample for sample in shipped[1]}
+    assert [by_source[sample.source] for sample in made] == list(made)
 
 
-def test_every_training_task_is_demonstrated_clean_and_after_a_fault_of_training() -> None:
-    header, samples = load_samples(SHIPPED)
+def test_every_training_task_is_demonstrated_clean_and_after_a_fault_of_training(shipped) -> None:
+    header, samples = shipped
     assert header.split == f"train@{COMMITTED.sha256[:12]}"
     assert header.source.endswith(f"tokenizer {vocabulary_sha256(TINY_BASE)[:12]}")
     for condition in ("clean", "fault"):
@@ -124,16 +129,15 @@ def test_token_ids_of_another_tokenizer_are_refused(committed_root: Path, tmp_pa
     assert f"this model has {vocabulary_sha256(other)[:12]}" in str(error)
 
 
-def test_demonstrations_of_another_part_are_refused(committed_root: Path, tmp_path: Path) -> None:
-    samples = load_samples(SHIPPED)[1][:1]
-    save_samples(tmp_path / SAMPLES, samples, split=f"test@{COMMITTED.sha256[:12]}", source="expert")
+def test_demonstrations_of_another_part_are_refused(shipped, committed_root: Path, tmp_path: Path) -> None:
+    save_samples(tmp_path / SAMPLES, shipped[1][:1], split=f"test@{COMMITTED.sha256[:12]}", source="expert")
     error = refused(default_recipe(committed_root, f"algorithm.demonstrations={tmp_path}"))
     assert "demonstrations of part 'test'; only 'train' may be trained on" in str(error)
 
 
-def test_a_file_that_names_neither_set_nor_tokenizer_is_taken_by_its_tasks_alone(committed_root, tmp_path) -> None:
+def test_a_file_that_names_neither_set_nor_tokenizer_is_taken_by_its_tasks(shipped, committed_root, tmp_path) -> None:
     """As files of older collections are."""
-    samples = load_samples(SHIPPED)[1]
+    samples = shipped[1]
     save_samples(tmp_path / SAMPLES, samples[:2], split="train", source="expert")
     config = default_recipe(committed_root, f"algorithm.demonstrations={tmp_path}")
     before_training(config)
