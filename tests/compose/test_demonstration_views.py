@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from robustops.agent.codec import Codec
-from robustops.compose.show.graph import levels
+from robustops.compose.show.graph import levels, page
 from robustops.compose.show.options import TINY_BASE
 from robustops.compose.show.trajectory import COLOURS
-from robustops.core.task import CheckGraph
+from robustops.core.task import Check, CheckGraph
 from robustops.data.sft import MaskSpan, SampleFacts, SftSample, save_samples
 from robustops.data.synth.generate import generate
 from robustops.show import main
@@ -111,9 +111,22 @@ def test_a_graph_is_drawn_with_an_arrow_for_each_edge(tasks, tmp_path, capsys):
     assert main(["graph", task, "--tasks", str(tasks)]) == 0
     assert "needs" in capsys.readouterr().out
     assert main(["graph", task, "--tasks", str(tasks), "--html", str(tmp_path / "g.html")]) == 0
-    page = (tmp_path / "g.html").read_text()
-    assert page.count("marker-end") == 1
-    assert page.count("<rect") == 4
+    shown = (tmp_path / "g.html").read_text()
+    assert shown.count("marker-end") == 1
+    assert shown.count("<rect") == 4
+    assert "1 prerequisites" in shown
+    assert "no evidence is stored" in shown, "why an edge is there is read without a pointer over it"
+
+
+def test_an_arrow_past_a_column_runs_below_its_boxes():
+    """Three columns of boxes 260 wide, 90 apart, 58 high, 22 below each other: the long arrow bends at 16 + 58 + 11."""
+    checks = [Check(index=i, kind="database_state", name=f"check {i}", gym=None) for i in range(3)]
+    shown = page("t", "", checks, CheckGraph(num_checks=3, edges=((0, 1), (1, 2), (0, 2))), {})
+    assert re.findall(r'<path d="(M[^"]*)" class=arrow', shown) == [
+        "M276,45L366,45",
+        "M626,45L716,45",
+        "M276,45L321,85L671,85L716,45",
+    ]
 
 
 def test_an_unknown_task_is_one_line(tasks, capsys):

@@ -18,9 +18,18 @@ from robustops.data.task_set import TaskSet, graph_of, read_graphs
 
 TIP = (
     '<defs><marker id=tip viewBox="0 0 10 10" refX=10 refY=5 markerWidth=8 markerHeight=8 orient=auto>'
-    '<path d="M0 0L10 5L0 10z" fill="#0072b2"/></marker></defs>'
+    '<path d="M0 0L10 5L0 10z" class=tip /></marker></defs>'
+)
+STYLE = (
+    ":root{color-scheme:light dark;--line:#0072b2;--box:#f4f4f4;--rim:#555}"
+    "@media(prefers-color-scheme:dark){:root{--line:#56b4e9;--box:#26292e;--rim:#999}}"
+    "body{font:15px/1.5 system-ui;margin:2em auto;max-width:75em;padding:0 1em}h2{font-size:1.1em}div{overflow-x:auto}"
+    "svg text{font:13px system-ui;fill:currentColor}.index{font-weight:bold}"
+    "rect{fill:var(--box);stroke:var(--rim)}"
+    ".arrow{stroke:var(--line)}.tip{fill:var(--line)}code{font-size:12px;overflow-wrap:anywhere}li{margin:.4em 0}"
 )
 BOX_WIDTH, BOX_HEIGHT, GAP_X, GAP_Y, MARGIN = 260, 58, 90, 22, 16
+NAME_LENGTH = 34  # letters that a box is wide
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,31 +95,48 @@ def page(
         for row, index in enumerate(indices)
     }
     width = max(x for x, _ in places.values()) + BOX_WIDTH + MARGIN
-    height = max(y for _, y in places.values()) + BOX_HEIGHT + MARGIN
+    height = max(y for _, y in places.values()) + BOX_HEIGHT + GAP_Y + MARGIN
     arrows = "".join(_arrow(places, edge, why.get(edge, "")) for edge in graph.edges)
     boxes = "".join(_box(places[check.index], check) for check in checks)
+    reasons = "".join(_reason(checks, edge, why.get(edge, "no evidence is stored")) for edge in graph.edges)
+    asked = "".join(
+        f"<li value={c.index}>{html.escape(c.name)}<br><code>{html.escape(_asked(c))}</code>" for c in checks
+    )
     return (
-        f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(title)}</title>"
-        "<style>body{font:15px system-ui;margin:2em}svg text{font:13px system-ui}</style>"
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>{html.escape(title)}</title><style>{STYLE}</style>"
         f"<h1>{html.escape(title)}</h1><p>{html.escape(request)}</p>"
-        f'<svg width="{width}" height="{height}" role=img aria-label="check graph">{TIP}{arrows}{boxes}</svg>'
-        "<p>An arrow leads from a prerequisite to the check that cannot count without it.</p></html>\n"
+        f"<h2>{len(checks)} checks, {len(graph.edges)} prerequisites</h2>"
+        f'<div><svg width="{width}" height="{height}" role=img aria-label="check graph">'
+        f"{TIP}{arrows}{boxes}</svg></div>"
+        "<p>An arrow leads from a prerequisite to the check that cannot count without it.</p>"
+        f"<ul>{reasons}</ul><h2>What each check asks</h2><ol>{asked}</ol></html>\n"
     )
 
 
+def _reason(checks: Sequence[Check], edge: tuple[int, int], why: str) -> str:
+    parent, child = (f"{index} {checks[index].name}" for index in edge)
+    return f"<li>{html.escape(parent)} → {html.escape(child)}: {html.escape(why)}"
+
+
 def _arrow(places: Mapping[int, tuple[int, int]], edge: tuple[int, int], why: str) -> str:
+    """Straight to the next column; past other columns it runs between two rows, so that it crosses no box."""
     (x1, y1), (x2, y2) = places[edge[0]], places[edge[1]]
-    start, end = f"{x1 + BOX_WIDTH},{y1 + BOX_HEIGHT // 2}", f"{x2},{y2 + BOX_HEIGHT // 2}"
+    points = [(x1 + BOX_WIDTH, y1 + BOX_HEIGHT // 2), (x2, y2 + BOX_HEIGHT // 2)]
+    if x2 - x1 > BOX_WIDTH + GAP_X:
+        lane = y2 + BOX_HEIGHT + GAP_Y // 2
+        points[1:1] = [(x1 + BOX_WIDTH + GAP_X // 2, lane), (x2 - GAP_X // 2, lane)]
+    line = "L".join(f"{x},{y}" for x, y in points)
     return (
-        f'<path d="M{start}L{end}" stroke="#0072b2" stroke-width=2 fill=none marker-end="url(#tip)">'
+        f'<path d="M{line}" class=arrow stroke-width=2 fill=none marker-end="url(#tip)">'
         f"<title>{html.escape(why)}</title></path>"
     )
 
 
 def _box(place: tuple[int, int], check: Check) -> str:
     x, y = place
+    name = check.name if len(check.name) <= NAME_LENGTH else check.name[: NAME_LENGTH - 1] + "…"
     return (
         f'<g><title>{html.escape(_asked(check))}</title><rect x="{x}" y="{y}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}"'
-        f' rx=6 fill="#f4f4f4" stroke="#555"/><text x="{x + 10}" y="{y + 24}" font-weight=bold>{check.index}</text>'
-        f'<text x="{x + 10}" y="{y + 44}">{html.escape(check.name[:36])}</text></g>'
+        f' rx=6 /><text x="{x + 10}" y="{y + 24}" class=index>{check.index}</text>'
+        f'<text x="{x + 10}" y="{y + 44}">{html.escape(name)}</text></g>'
     )

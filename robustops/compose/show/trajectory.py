@@ -101,8 +101,10 @@ def page(samples: Sequence[SftSample], codec: Codec) -> str:
     body = "".join(_article(sample, codec) for sample in samples)
     return (
         "<!doctype html><html lang=en><meta charset=utf-8><title>Demonstrations</title><style>"
+        ":root{color-scheme:light dark}@media(prefers-color-scheme:dark){mark,del{filter:brightness(1.6)}}"
         "body{font:15px/1.5 system-ui;margin:2em auto;max-width:70em}pre{white-space:pre-wrap;font:13px/1.6 monospace}"
-        f"pre{{color:{GREY}}}pre mark{{background:none;font-weight:bold}}pre del{{text-decoration-thickness:1px}}"
+        f"pre{{color:{GREY}}}pre mark{{background:none;font-weight:bold}}h2{{font-size:1.1em}}"
+        "pre del{text-decoration-thickness:1px}"
         "small{border:1px solid;border-radius:3px;padding:0 3px;font:11px system-ui}"
         "p span{border-left:1em solid;padding-left:.4em}</style>"
         f"<h1>Demonstrations</h1><p>Bold text is supervised; struck text stays in the context without loss.</p>"
