@@ -98,6 +98,7 @@ class RlSettings:
 
 @dataclass(slots=True)
 class _Timing:
+    sync_s: float = 0.0
     rollout_s: float = 0.0
     started: float = 0.0
 
@@ -175,9 +176,10 @@ class RolloutCallback(pl.Callback):
         step = self.first_step + trainer.current_epoch
         self._timing = _Timing(started=time.monotonic())
         report = self._synchronise(pl_module)
+        self._timing.sync_s = time.monotonic() - self._timing.started
         fingerprint = weights_fingerprint(pl_module.model)
         found = ranks.from_first(lambda: self._runner.run(self._roll_out(step, fingerprint)))
-        self._timing.rollout_s = time.monotonic() - self._timing.started
+        self._timing.rollout_s = time.monotonic() - self._timing.started - self._timing.sync_s
         self._metrics = found.metrics | {
             "sync/probe_max_nats": report.max_diff_nats,
             "sync/weight_version": float(report.version),
@@ -235,9 +237,9 @@ class RolloutCallback(pl.Callback):
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         assert isinstance(pl_module, GrpoModule)
         done, update = self.first_step + trainer.current_epoch + 1, pl_module.last_report
-        rollout_s = self._timing.rollout_s
-        train_s = time.monotonic() - self._timing.started - rollout_s
-        metrics = self._metrics | {"time/rollout_s": rollout_s, "time/train_s": train_s}
+        sync_s, rollout_s = self._timing.sync_s, self._timing.rollout_s
+        train_s = time.monotonic() - self._timing.started - sync_s - rollout_s
+        metrics = self._metrics | {"time/sync_s": sync_s, "time/rollout_s": rollout_s, "time/train_s": train_s}
         metrics["rollout/tokens_per_s"] = metrics["rollout/sampled_tokens"] / max(rollout_s, 1e-9)
         if update is not None:
             metrics |= update.metrics()

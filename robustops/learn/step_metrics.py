@@ -93,6 +93,8 @@ def trained_metrics(collected: Collected, batch: TrainingBatch, rules: CreditRul
     raw = raw_scores(groups, weights=rules.weights, kind="component")
     z_KN = np.abs(z_group(raw))
     found = {f"advantage/{name}_z_mean_abs": float(z_N.mean()) for name, z_N in zip(COMPONENTS, z_KN, strict=True)}
+    reward_N = z_group(raw_scores(groups, weights=rules.weights, kind="aggregate"))[0]
+    found["advantage/reward_z_mean_abs"] = float(np.abs(reward_N).mean())
     means = [float(row.advantage_T[row.is_trained_T].mean()) for row in batch.trajectories]
     found["advantage/std"] = statistics.pstdev(means)
     found["advantage/max_abs"] = max(float(row.advantage_T.abs().max()) for row in batch.trajectories)

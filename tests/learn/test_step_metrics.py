@@ -120,6 +120,8 @@ def test_admission_and_caps_are_over_the_accepted_groups():
     # +-sqrt(1/2) in the mixed group, zero in the other
     assert found["advantage/success_z_mean_abs"] == pytest.approx(0.5**0.5 / 2, rel=1e-5)
     assert found["advantage/progress_z_mean_abs"] == pytest.approx(0.5**0.5, rel=1e-5)
+    # the reward differs in both groups, by 1.4 and by 0.15: sqrt(1/2) in each, whatever the distance
+    assert found["advantage/reward_z_mean_abs"] == pytest.approx(0.5**0.5, rel=1e-4)
 
 
 def test_decisions_are_counted_by_flow_and_reason():
