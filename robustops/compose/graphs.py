@@ -14,7 +14,7 @@ from robustops.compose.tasks import open_task_set
 from robustops.config import RunConfig
 from robustops.core.tables import write_listing
 from robustops.core.task import Part
-from robustops.data.graphs.ask import ask_edges
+from robustops.data.graphs.ask import ask_graph
 from robustops.data.graphs.found import FoundGraph, checked, compare
 from robustops.data.graphs.rules import rule_edges
 from robustops.data.graphs.source import GraphSource, source_of
@@ -68,10 +68,10 @@ async def _asked(config: RunConfig, sources: Sequence[GraphSource]) -> list[Foun
 
         async def ask(source: GraphSource) -> FoundGraph:
             nonlocal done
-            edges = await ask_edges(source, completion)
+            found = await ask_graph(source, completion)
             done += 1
             report(done, len(sources), f"${completion.spend.cost_usd:.2f}")
-            return checked(source.task_id, len(source.checks), edges)
+            return found
 
         try:
             return await run_bounded(sources, ask, concurrency=config.model.api.concurrency)

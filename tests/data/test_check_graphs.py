@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robustops.compose.graphs import declared_domain
-from robustops.core.errors import PolicyError
 from robustops.core.task import CheckGraph
-from robustops.data.graphs.ask import ask_edges, question
+from robustops.data.graphs.ask import ask_graph, question
 from robustops.data.graphs.found import checked, compare, gives_full_credit_only_to_all
 from robustops.data.graphs.rules import Edge, rule_edges
 from robustops.data.graphs.source import GraphSource, IndexedCheck, TableInfo, source_of
@@ -241,7 +240,7 @@ async def test_a_model_s_edges_are_taken_where_it_is_certain_and_says_why():
         {"parent": 1, "child": 2, "certain": True, "why": ""},
     ]
     model = Answering(f"Here it is: {json.dumps({'edges': said})}")
-    (edge,) = await ask_edges(source(CREATED, GRANTED, SCHEDULED), model)
+    (edge,) = (await ask_graph(source(CREATED, GRANTED, SCHEDULED), model)).edges
     assert (edge.parent, edge.child, edge.rule) == (0, 1, "model")
     (messages, options) = model.asked[0]
     assert options["temperature"] == 0.0
@@ -250,6 +249,25 @@ async def test_a_model_s_edges_are_taken_where_it_is_certain_and_says_why():
     assert [check["query"] for check in told["checks"]] == [CREATED, GRANTED, SCHEDULED]
 
 
-async def test_a_reply_without_a_graph_is_an_error_that_names_the_task():
-    with pytest.raises(PolicyError, match="graph of t: the reply holds no edges"):
-        await ask_edges(source(CREATED), Answering("no idea"))
+async def test_a_reply_without_a_graph_refuses_this_task_s_alone_and_says_why():
+    found = await ask_graph(source(CREATED, GRANTED), Answering("no idea"))
+    assert (found.refused, found.graph.edges, found.graph.num_checks) == ("the reply holds no edges: 'no idea'", (), 2)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "edges", "refused"),
+    [
+        ([(0, 1), (0, 1)], ((0, 1),), ""),
+        ([(True, 2), ("0", 1), (0.0, 1)], (), ""),  # no index is a truth value, a text or a fraction
+        ([(0, 1), (1, 0)], (), "cycle"),
+        ([(1, 1)], (), "self-edge at check 1"),
+        ([(0, 7)], (), "unknown check 7"),
+        ([(-1, 0)], (), "unknown check -1"),
+    ],
+)
+async def test_what_a_model_answers_is_checked_as_edges_by_rule_are(pairs, edges, refused):
+    said = [{"parent": parent, "child": child, "certain": True, "why": "said so"} for parent, child in pairs]
+    found = await ask_graph(source(CREATED, GRANTED, SCHEDULED), Answering(json.dumps({"edges": said})))
+    assert found.graph.edges == edges
+    assert refused in found.refused
+    assert bool(refused) == bool(found.refused)

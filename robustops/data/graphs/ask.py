@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from robustops.core.errors import PolicyError
+from robustops.core.task import CheckGraph
+from robustops.data.graphs.found import FoundGraph, checked
 from robustops.data.graphs.rules import Edge
 from robustops.data.graphs.source import GraphSource
 from robustops.llm.completion import Completion
@@ -28,11 +29,17 @@ _SYSTEM = (
 )
 
 
-async def ask_edges(source: GraphSource, completion: Completion) -> list[Edge]:
-    """Raises PolicyError for a reply that holds no graph."""
+async def ask_graph(source: GraphSource, completion: Completion) -> FoundGraph:
+    """A reply that holds no graph refuses this task's alone: what the others' answers cost is not lost."""
     messages = ({"role": "system", "content": _SYSTEM}, {"role": "user", "content": question(source)})
     reply = await completion.complete(messages, temperature=0.0, max_tokens=MAX_TOKENS)
-    return list(_edges(read_answer(reply.text, source.task_id)))
+    num_checks = len(source.checks)
+    try:
+        edges = list(_edges(read_answer(reply.text)))
+    except ValueError as error:
+        graph = CheckGraph(num_checks=num_checks)
+        return FoundGraph(task_id=source.task_id, graph=graph, refused=str(error))
+    return checked(source.task_id, num_checks, edges)
 
 
 def question(source: GraphSource) -> str:
@@ -55,8 +62,8 @@ def question(source: GraphSource) -> str:
     return json.dumps({**parts, "schema": schema}, ensure_ascii=False, indent=1, default=str)
 
 
-def read_answer(text: str, task_id: str) -> list[Mapping[str, Any]]:
-    """The edges as the model wrote them, from the last JSON object that has any."""
+def read_answer(text: str) -> list[Mapping[str, Any]]:
+    """The edges as the model wrote them, from the last JSON object that has any. Raises ValueError without one."""
     decoder = json.JSONDecoder()
     for match in reversed(list(re.finditer(r"\{", text))):
         try:
@@ -65,11 +72,15 @@ def read_answer(text: str, task_id: str) -> list[Mapping[str, Any]]:
             continue
         if isinstance(value, dict) and isinstance(value.get("edges"), list):
             return [edge for edge in value["edges"] if isinstance(edge, dict)]
-    raise PolicyError(f"graph of {task_id}: the reply holds no edges: {text[:200]!r}")
+    raise ValueError(f"the reply holds no edges: {text[:200]!r}")
 
 
 def _edges(answer: list[Mapping[str, Any]]) -> Iterator[Edge]:
+    seen = set()
     for edge in answer:
         parent, child, why = edge.get("parent"), edge.get("child"), str(edge.get("why") or "").strip()
-        if edge.get("certain") is True and why and isinstance(parent, int) and isinstance(child, int):
+        if edge.get("certain") is not True or not why or type(parent) is not int or type(child) is not int:
+            continue
+        if (parent, child) not in seen:
+            seen.add((parent, child))
             yield Edge(parent=parent, child=child, rule="model", why=why)
