@@ -118,11 +118,10 @@ class ServerPolicy:
         if self._store is None:
             return await self._ask(prompt, sampling)
         requests = [Request(prompt=prompt, sampling=sampling)]
-        if (found := self._store.find(requests)) is not None:
-            return found[0]
-        sample = await self._ask(prompt, sampling)
-        self._store.keep(requests, [sample])
-        return sample
+        if (found := self._store.find(requests)) is None:
+            found = [await self._ask(prompt, sampling)]
+            self._store.keep(requests, found)
+        return found[0]
 
     async def _ask(self, prompt: Prompt, sampling: Sampling) -> Sample:
         body = self._body(prompt, sampling)
@@ -233,8 +232,7 @@ class ServerPolicy:
 
         Raises PolicyError where a server cannot take them, or says afterwards that it holds others.
         """
-        root = self._options.weights_folder
-        folder = root / f"version-{version:06d}"
+        folder = self._options.weights_folder / f"version-{version:06d}"
         folder.mkdir(parents=True, exist_ok=True)
         tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in named_tensors}
         save_file(tensors, folder / "model.safetensors")
