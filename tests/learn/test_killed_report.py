@@ -15,7 +15,7 @@ from rl_forks import Ended, run_main
 from safetensors.torch import load_file
 
 from analysis.report import main as report
-from robustops.core.tables import read_episodes, read_lines
+from robustops.core.tables import read_episodes, read_json, read_lines
 
 pytestmark = pytest.mark.slow
 ENGINE = ("engine=hf", "engine.deterministic=true")
@@ -38,7 +38,10 @@ def train(folder: Path, steps: int, kill_at: int = 0) -> Ended:
 
 
 def files_of_report(folder: Path) -> dict[str, str]:
-    """By name; the table of the episodes holds clock readings, so its hash is replaced by that of all else in it."""
+    """By name; the table of the episodes holds clock readings, so its hash is replaced by that of all else in it.
+
+    The revision of the checkout goes too: somebody may commit between two evaluations.
+    """
     cases = (
         "+experiment=tiny_eval",
         *ENGINE,
@@ -52,7 +55,8 @@ def files_of_report(folder: Path) -> dict[str, str]:
     seen = hashlib.sha256(table.read_bytes()).hexdigest()[:16]
     timeless = hashlib.sha256(str(rows(table)).encode()).hexdigest()
     found = [folder / "report" / "report.md", *(folder / "report" / "figures").iterdir()]  # report.html shows the same
-    return {path.name: path.read_text().replace(seen, timeless) for path in found}
+    revision = str(read_json(folder / "eval" / "run.json")["revision"])[:12]
+    return {path.name: path.read_text().replace(seen, timeless).replace(f"{revision} |", "|") for path in found}
 
 
 def rows(path: Path) -> list[dict]:
