@@ -130,6 +130,8 @@ class EnginePump:
         """Stop the pump; whoever still waits gets a PolicyError."""
         self._broken = self._broken or "closed"
         task, self._task = self._task, None
+        if task is not None and task.done() and not task.cancelled():
+            task.exception()  # an interrupt that rose through it was heard; asyncio would print it
         if task is not None and not task.done():
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)

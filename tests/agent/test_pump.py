@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 from collections.abc import Sequence
 
@@ -262,3 +263,16 @@ async def test_a_forgotten_store_is_neither_asked_nor_told():
     pump.remember(None)
     assert await two_turns(pump, "a") == ["", ""]
     assert store.kept == []
+
+
+def test_an_interrupt_inside_the_engine_ends_the_loop_and_leaves_no_traceback_behind(caplog):
+    class Interrupted(CountdownEngine):
+        def step(self) -> list[Finished]:
+            raise KeyboardInterrupt
+
+    pump = EnginePump(Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(pump.act(prompt("c", 0, 2), Sampling()))
+    asyncio.run(pump.close())
+    gc.collect()
+    assert "never retrieved" not in caplog.text
