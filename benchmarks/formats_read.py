@@ -1,6 +1,6 @@
 """The exported formats, read by the tools that they are for. Run: python benchmarks/formats_read.py [FOLDER]
 
-FOLDER is the export/ of a collect run; without one, the scripted expert's demonstrations of 24 tasks, with full tool
+FOLDER is the export/ of a collect run; without one, the scripted expert's demonstrations of 19 tasks, with full tool
 schemas, are collected first. Each tool has an environment of its own under runs/, made on first use. Harbor and NeMo
 Gym ask for a newer Python than ours: their packages are laid in a folder without their dependencies, and those that
 their data models import are installed beside. One line a reader: rows, and how many came out as they stand in hf.jsonl.
