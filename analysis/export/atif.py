@@ -1,4 +1,4 @@
-"""ATIF, version 1.4: one trajectory a line, with what the model was asked, what it did and what it was shown.
+"""ATIF, version 1.5: one trajectory a line, with what the model was asked, what it did and what it was shown.
 
 Prompt tokens are counted, not repeated; sampled ids and their log-probabilities stand in each step's metrics.
 """
@@ -12,7 +12,7 @@ from analysis.source import Source
 from robustops import __version__
 from robustops.core.tables import EpisodeRow
 
-VERSION = "ATIF-v1.4"
+VERSION = "ATIF-v1.5"
 
 
 def atif_lines(source: Source, conditions: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -13,6 +13,7 @@ import pytest
 
 from analysis.export.__main__ import main
 from analysis.export.telemetry import BESIDE, FIELDS
+from robustops.data.formats.atif import VERSION
 from tests.analysis.run_folders import MakeRun, faulted, outcomes
 
 LISTED = [
@@ -72,7 +73,7 @@ def test_an_atif_trajectory_refers_every_reply_to_its_call_and_counts_all_tokens
     lines = exported(run, "atif")
     assert len(lines) == 6
     first = lines[0]
-    assert first["schema_version"] == "ATIF-v1.4"
+    assert first["schema_version"] == "ATIF-v1.5" == VERSION  # as the export of demonstrations
     assert [step["source"] for step in first["steps"]] == ["system", "user", "agent", "agent", "agent"]
     assert [step["step_id"] for step in first["steps"]] == [1, 2, 3, 4, 5]
     for step in first["steps"][2:4]:
