@@ -17,7 +17,7 @@ from robustops.compose.scene import Scene, build_completion, build_scene
 from robustops.config import RunConfig
 from robustops.config.preflight import tokenizer_folder
 from robustops.core.errors import ConfigError, TableError
-from robustops.core.tables import read_json, read_lines
+from robustops.core.tables import read_json, read_lines, set_name
 from robustops.core.task import Task
 from robustops.data.conversation import Conversation, conversation_of
 from robustops.data.formats import FORMATS
@@ -25,7 +25,6 @@ from robustops.data.review import review, with_reviews
 from robustops.data.sft import SAMPLES, save_samples
 from robustops.data.supervision import Demonstration, SftExport, export
 from robustops.data.tasks import domains_of
-from robustops.faults.labels import set_name
 from robustops.rollout.play import selected_tools
 from robustops.rollout.run_folder import RUN, TRAJECTORIES
 from robustops.rollout.trajectory import load_episode

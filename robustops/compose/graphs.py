@@ -12,7 +12,7 @@ from robustops.compose.progress import progress
 from robustops.compose.scene import build_completion
 from robustops.compose.tasks import open_task_set
 from robustops.config import RunConfig
-from robustops.core.tables import write_listing
+from robustops.core.tables import set_name, write_listing
 from robustops.core.task import Part
 from robustops.data.graphs.ask import ask_graph
 from robustops.data.graphs.found import FoundGraph, checked, compare
@@ -20,7 +20,6 @@ from robustops.data.graphs.rules import rule_edges
 from robustops.data.graphs.source import GraphSource, source_of
 from robustops.data.task_set import TaskSet
 from robustops.data.tasks import DOMAIN_OF_SERVER
-from robustops.faults.labels import set_name
 from robustops.gym.domain import Domain
 from robustops.gym.domains import FOLDERS, load_domain
 from robustops.rollout.concurrency import run_bounded

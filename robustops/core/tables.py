@@ -167,15 +167,36 @@ def _text_of(file: IO[str], path: Path) -> Iterator[str]:
         raise TableError(f"{path}: not a whole gzip file ({error}); copy or make it again") from error
 
 
+def set_name(split: str, sha256: str) -> str:
+    """Ids repeat between generated sets, so a name alone does not tell them apart."""
+    return f"{split}@{sha256[:12]}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """First line of every list file: split manifest, fault manifest, labels, graphs, plans."""
+    """First line of every list file: split manifest, fault manifest, labels, graphs, plans, demonstrations.
+
+    `split`: a name, or with the task set that the rows are of, as `set_name` writes it.
+    """
 
     kind: str
     split: str
     source: str
     sha256: str
     schema_version: int = SCHEMA_VERSION
+
+    @property
+    def split_name(self) -> str:
+        return self.split.partition("@")[0]
+
+    @property
+    def of_set(self) -> str:
+        """How the task set's hash begins; empty where the header names none."""
+        return self.split.partition("@")[2]
+
+    def is_of_another_set(self, sha256: str) -> bool:
+        """An empty hash, of a set that is not there yet, and a header that names no set contradict nothing."""
+        return bool(sha256) and not sha256.startswith(self.of_set)
 
 
 def content_sha256(rows: Iterable[Mapping[str, Any]]) -> str:

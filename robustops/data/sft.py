@@ -149,13 +149,12 @@ def refuse_foreign(header: Header, path: Path, *, set_sha256: str, vocabulary_sh
     """Raise SplitError for demonstrations of another part than train or of another task set, TableError for token ids
     of another tokenizer. An empty hash, and what the header does not name, is not compared.
     """
-    part, _, of_set = header.split.partition("@")
-    if part != "train":
-        raise SplitError(f"{path}: demonstrations of part {part!r}; only 'train' may be trained on")
-    if of_set and set_sha256 and not set_sha256.startswith(of_set):
+    if header.split_name != "train":
+        raise SplitError(f"{path}: demonstrations of part {header.split_name!r}; only 'train' may be trained on")
+    if header.is_of_another_set(set_sha256):
         raise SplitError(
-            f"algorithm.demonstrations: {path} was collected on task set {of_set}, this run has {set_sha256[:12]}; "
-            "collect on this set and write algorithm.demonstrations=FOLDER"
+            f"algorithm.demonstrations: {path} was collected on task set {header.of_set}, this run has "
+            f"{set_sha256[:12]}; collect on this set and write algorithm.demonstrations=FOLDER"
         )
     _, _, of_tokenizer = header.source.partition(_TOKENIZER)
     if of_tokenizer and vocabulary_sha256 and not vocabulary_sha256.startswith(of_tokenizer):

@@ -100,10 +100,9 @@ def read_graphs(path: Path, split: SplitManifest) -> dict[str, CheckGraph]:
 def refuse_graphs_of_another_set(path: Path, set_sha256: str) -> None:
     """By the header alone. Raises TaskError; a hash that is not known yet is empty and is not compared."""
     header = read_header(path, kind="graphs")
-    _, _, of_set = header.split.partition("@")
-    if not of_set:
+    if not header.of_set:
         raise TaskError(f"{path}: does not say which task set its graphs are of; {_MAKE_GRAPHS}")
-    if set_sha256 and not set_sha256.startswith(of_set):
+    if header.is_of_another_set(set_sha256):
         raise TaskError(
             f"{path}: check graphs of task set {header.split!r}, but the set here is {set_sha256[:12]}; {_MAKE_GRAPHS}"
         )

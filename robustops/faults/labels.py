@@ -43,11 +43,6 @@ class Labels:
         return self.allowed[task_id]
 
 
-def set_name(split: str, sha256: str) -> str:
-    """Ids repeat between generated sets, so a name alone does not tell them apart."""
-    return f"{split}@{sha256[:12]}"
-
-
 def label_row(task_id: str, candidates: Sequence[Candidate]) -> dict[str, Any]:
     """One line of the file: tool -> subtype -> reason."""
     tools: dict[str, dict[str, str]] = {}
@@ -63,7 +58,7 @@ def write_labels(path: Path, rows: Sequence[Mapping[str, Any]], *, split: str, s
 def read_labels(path: Path, *, split: str, task_ids: Collection[str]) -> Labels:
     """Raises ManifestError, naming file and row, for another task set, a stale hash, or a row that is not one.
 
-    `split`: the task set's name and hash, as `set_name` writes them.
+    `split`: the task set's name and hash, as `core.tables.set_name` writes them.
     """
     try:
         header, rows = read_listing(path, kind=KIND)

@@ -99,15 +99,14 @@ def read_manifest(path: Path, *, split: str, task_ids: Collection[str], set_sha2
         header, rows = read_listing(path, kind=KIND)
     except TableError as error:
         raise ManifestError(str(error)) from error
-    built_for, _, of_set = header.split.partition("@")
-    if built_for != split:
+    if header.split_name != split:
         raise ManifestError(
-            f"{path}: was built for split {built_for!r}, this run evaluates {split!r}; "
+            f"{path}: was built for split {header.split_name!r}, this run evaluates {split!r}; "
             "give the manifest of that split, or freeze one"
         )
-    if of_set and set_sha256 and not set_sha256.startswith(of_set):
+    if header.is_of_another_set(set_sha256):
         raise ManifestError(
-            f"{path}: was built for the task set {of_set}, this run has {set_sha256[:12]}; "
+            f"{path}: was built for the task set {header.of_set}, this run has {set_sha256[:12]}; "
             "freeze a manifest over this set"
         )
     plans: dict[str, FaultPlan | None] = {}
@@ -126,7 +125,7 @@ def read_manifest(path: Path, *, split: str, task_ids: Collection[str], set_sha2
         if key in plans:
             raise ManifestError(f"{where}: case {key!r} has a second row; keep one")
         plans[key] = _plan(row["fault"], where)
-    return Manifest(split=built_for, sha256=header.sha256, plans=plans, where=str(path))
+    return Manifest(split=split, sha256=header.sha256, plans=plans, where=str(path))
 
 
 def _plan(fault: Any, where: str) -> FaultPlan | None:

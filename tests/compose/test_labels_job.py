@@ -21,9 +21,9 @@ from robustops.config.tree import (
     SplitConfig,
 )
 from robustops.core.errors import ManifestError, PolicyError, TableError
-from robustops.core.tables import read_json
+from robustops.core.tables import read_json, set_name
 from robustops.data.task_set import TaskSet
-from robustops.faults.labels import read_labels, set_name
+from robustops.faults.labels import read_labels
 from robustops.llm.spend import Spend
 from tests.llm.fake_endpoint import FakeEndpoint, chat_reply, served
 

@@ -15,7 +15,7 @@ from robustops.compose.show.options import TINY_BASE
 from robustops.config.preflight import before_evaluation
 from robustops.config.tree import GrpoConfig, ModelConfig, RunConfig, SplitConfig
 from robustops.core.errors import TableError, TaskError
-from robustops.core.tables import read_listing, write_listing
+from robustops.core.tables import read_listing, set_name, write_listing
 from robustops.core.task import CheckGraph, Part
 from robustops.data.graphs.found import checked
 from robustops.data.graphs.rules import rule_edges
@@ -23,7 +23,6 @@ from robustops.data.graphs.source import source_of
 from robustops.data.splits import SplitManifest
 from robustops.data.synth.generate import generate
 from robustops.data.task_set import COMMITTED_SPLIT, TaskSet, load_graphs, read_graphs
-from robustops.faults.labels import set_name
 from robustops.show import main
 
 SHIPPED = Path(__file__).resolve().parents[2] / "robustops" / "assets" / "graphs" / "synthetic.jsonl"

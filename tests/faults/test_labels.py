@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from robustops.core.errors import ManifestError
-from robustops.faults.labels import Candidate, label_row, read_labels, set_name, write_labels
+from robustops.core.tables import set_name
+from robustops.faults.labels import Candidate, label_row, read_labels, write_labels
 
 SET = set_name("synthetic", "abcdef0123456789")
 ROW = label_row(

@@ -9,13 +9,13 @@ import pytest
 from robustops.agent.codec import Codec
 from robustops.agent.policy import Sampling
 from robustops.agent.scripted import ScriptedExpert
-from robustops.core.tables import read_listing
+from robustops.core.tables import read_listing, set_name
 from robustops.core.task import Part
 from robustops.data.splits import SplitManifest
 from robustops.data.synth.generate import generate
 from robustops.data.task_set import COMMITTED_SPLIT, TaskSet
 from robustops.faults.catalogue import FaultPolicy, subtypes_of
-from robustops.faults.labels import label_row, read_labels, set_name
+from robustops.faults.labels import label_row, read_labels
 from robustops.faults.manifest import manifest_rows, read_manifest
 from robustops.faults.scheduler import Scheduler
 from robustops.faults.selector.rules import select_by_rules
