@@ -15,7 +15,7 @@ from verl.utils.dataset.multiturn_sft_dataset import MultiTurnSFTDataset
 from verl.utils.dataset.rl_dataset import RLHFDataset
 from verl.utils.import_utils import load_extern_object
 
-OURS = Path(__file__).resolve().parents[2] / "docs" / "howto" / "verl_dataset.py"
+OURS = Path(__file__).resolve().parents[2] / "docs" / "examples" / "verl_dataset.py"
 MOST = 40_000  # tokens of a row
 
 

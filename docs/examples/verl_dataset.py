@@ -3,7 +3,7 @@
 verl's own data set teaches every assistant message, and the template's tokens behind it; this one teaches what
 docs/data.md says:
 
-    python -m verl.trainer.sft_trainer data.custom_cls.path=docs/howto/verl_dataset.py \
+    python -m verl.trainer.sft_trainer data.custom_cls.path=docs/examples/verl_dataset.py \
         data.custom_cls.name=Demonstrations data.train_files=runs/expert/export/verl.parquet ...
 """
 
