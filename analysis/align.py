@@ -104,7 +104,7 @@ def solved(rows: Iterable[EpisodeRow]) -> list[bool]:
 
 
 def load_run(folder: Path) -> Run:
-    """Raises TableError for a folder that is no finished run, repeats a case or mixes fault manifests."""
+    """Raises TableError for a folder that is no finished run or one of RL, repeats a case or mixes fault manifests."""
     if not folder.is_dir():
         raise TableError(f"{folder}: no such folder; {_nearest(folder)}")
     missing = [name for name in ("run.json", "episodes.parquet") if not (folder / name).is_file()]
@@ -119,6 +119,11 @@ def load_run(folder: Path) -> Run:
     if not original:
         raise TableError(f"{table}: holds no episodes; was the run interrupted? Run it again")
     info = read_json(folder / "run.json")
+    if (info.get("stage"), info.get("split")) == ("rl", "train"):
+        raise TableError(
+            f"{folder}: a training run, whose episodes were sampled while the model changed; give evaluations as RUN, "
+            f"and for its curves write --training {folder}"
+        )
     return Run(
         folder=folder,
         name=run_title(str(info.get("stage") or original[0].stage) or original[0].model),

@@ -15,7 +15,7 @@ from analysis.sections.breakdown import breakdown_section, domain_of, held_out_s
 from analysis.sections.costs import costs_section
 from analysis.sections.damage import damage_section
 from analysis.sections.discordant import discordant_section
-from analysis.sections.faults import clean_against_fault, hits_of, hits_section, robustness_section
+from analysis.sections.faults import clean_against_fault, has_pairs, hits_of, hits_section, robustness_section
 from analysis.sections.gains import Gain, gains_section, stage_gains, transitions_section
 from analysis.sections.headline import headline, rate
 from analysis.sections.provenance import endings_section, num_broken, provenance_section
@@ -70,13 +70,13 @@ def _suffixed(section: Section, mode: str) -> Section:
 
 def _sections(alignment: Alignment, rng: np.random.Generator, viewer: str | None) -> list[Section]:
     first = alignment.first_attempts()
-    has_steps, has_both = len(first.runs) > 1, len(first.conditions) == 2
+    has_steps = len(first.runs) > 1
     templates = first.templates
     sections = [
         headline(first),
         gains_section(first) if has_steps else None,
         transitions_section(first) if has_steps else None,
-        robustness_section(first) if has_both else None,
+        robustness_section(first) if has_pairs(first) else None,
         hits_section(first) if "fault" in first.conditions else None,
         recovery_section(first) if "fault" in first.conditions else None,
         damage_section(first),
@@ -104,7 +104,7 @@ def summarise(alignment: Alignment) -> list[str]:
             if (gain := gains.get((run.name, condition))) is not None:
                 sentence += f", {_gain(gain)}"
             sentences.append(sentence)
-    if len(alignment.conditions) == 2:
+    if has_pairs(alignment):
         costs = ", ".join(
             f"{run.name} {points(clean_against_fault(alignment, run).discordant.difference)}" for run in alignment.runs
         )

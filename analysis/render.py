@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +16,7 @@ from analysis.document import Document, Section, Table
 
 EDGE, PADDING = 2, 3  # what the terminal table needs beside its cells: once, and per column
 TEMPLATES = Path(__file__).resolve().parent / "templates"
+NUMBER = re.compile(r"(?!\d{12})[<+-]?[\d.,]+(?![\w.-])")
 
 
 def to_html(document: Document) -> str:
@@ -40,8 +42,8 @@ def _environment() -> Environment:
 
 
 def is_number_like(cell: str) -> bool:
-    """Cells that read better when aligned right."""
-    return not cell or cell[0] in "+-.<0123456789"
+    """Cells that read better when aligned right: a number comes first. A hash or a date may begin with a digit, too."""
+    return not cell or bool(NUMBER.match(cell))
 
 
 def to_markdown(document: Document, *, figures: str) -> str:

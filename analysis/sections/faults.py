@@ -11,6 +11,11 @@ from analysis.result import p_value, percent, percent_interval, points, points_i
 from analysis.sections.gains import gains_table, stage_gains
 
 
+def has_pairs(alignment: Alignment) -> bool:
+    """Whether any case ran in both conditions; collected and training episodes may have none."""
+    return not set(alignment.slots["clean"]).isdisjoint(alignment.slots["fault"])
+
+
 def clean_against_fault(alignment: Alignment, run: Run) -> PairedTable:
     """A = fault, B = clean, on the cases that ran in both conditions."""
     both = set(alignment.slots["clean"]) & set(alignment.slots["fault"])

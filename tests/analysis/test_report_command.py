@@ -14,7 +14,7 @@ from rich.console import Console
 
 from analysis.check import check_run, holds
 from analysis.document import Document, Section, Table
-from analysis.render import to_terminal
+from analysis.render import is_number_like, to_terminal
 from analysis.report import main
 from robustops.core.errors import TableError
 from tests.analysis.run_folders import MakeRun, faulted, outcomes
@@ -140,6 +140,34 @@ def test_a_folder_that_is_no_run_is_one_line(tmp_path: Path, capsys: pytest.Capt
 def test_runs_without_common_cases_are_one_line(make_run: MakeRun, capsys: pytest.CaptureFixture[str]) -> None:
     one, other = make_run("base", outcomes("1")), make_run("sft", outcomes("1", prefix="u"))
     assert "share no case" in error_of(capsys, one, other)
+
+
+def test_a_training_run_given_as_an_evaluation_is_one_line(
+    make_run: MakeRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = make_run("rl", outcomes("10") + faulted(outcomes("01", prefix="u")), split="train")
+    message = error_of(capsys, run)
+    assert "a training run" in message
+    assert f"--training {run}" in message
+
+
+def test_cases_that_ran_in_one_condition_each_have_no_price_of_a_fault(make_run: MakeRun) -> None:
+    """Collected episodes are such: a task is played clean or with a fault."""
+    run = make_run("teacher", outcomes("10") + faulted(outcomes("01", prefix="u")), split="train")
+    assert main([str(run), "--out", str(run / "report")]) == 0
+    text = (run / "report" / "report.md").read_text()
+    assert "Teacher solves 50.0% of 2 clean cases" in text
+    assert "Clean against fault" not in text
+
+
+@pytest.mark.parametrize("cell", ["12", "1,204", ".0703", "<.0001", "+1.6", "-2.5 to +3.0", "82.4%", "3 of 4", ""])
+def test_numbers_are_aligned_right(cell: str) -> None:
+    assert is_number_like(cell)
+
+
+@pytest.mark.parametrize("cell", ["7f68db3bf2675ba8", "8887af49c5b0", "1234567890123456", "20261130-161310", "oracle"])
+def test_hashes_dates_and_words_are_not(cell: str) -> None:
+    assert not is_number_like(cell)
 
 
 def test_a_mistyped_option_is_answered_with_the_nearest(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
