@@ -40,11 +40,11 @@ class VllmProcess:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         self._command = serve_command(folder, options, port=port)
-        self._log_file = log_file
+        self._log_file, self._start_timeout_s = log_file, start_timeout_s
         log_file.parent.mkdir(parents=True, exist_ok=True)
         self._process = self._start()
         try:
-            self._wait(start_timeout_s)
+            self._wait(self._start_timeout_s)
         except BaseException:
             self.close()
             raise
@@ -60,6 +60,11 @@ class VllmProcess:
         log.warning("the vllm server ended with code %s; it is started again", self._process.returncode)
         self._end_all()
         self._process = self._start()
+
+    def make_ready(self) -> None:
+        """`revive`, and wait. Raises PolicyError when it ends again, or is not ready in time."""
+        self.revive()
+        self._wait(self._start_timeout_s)
 
     def _start(self) -> subprocess.Popen[bytes]:
         environment = {name: value for name, value in os.environ.items() if name not in OF_THE_TRAINER}

@@ -8,13 +8,10 @@ answers anything. Knows no trainer; a probe elsewhere proves the weights.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import math
 import shutil
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,10 +19,12 @@ from typing import Any
 
 import aiohttp
 from pydantic import BaseModel, ValidationError
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
 from robustops.agent.policy import Prompt, Request, Sample, SampleStore, Sampling
+from robustops.agent.vllm_endpoint import ServerDown, call, shortened, value_of
 from robustops.agent.vllm_process import VllmProcess
 from robustops.agent.vllm_worker import METHOD
 from robustops.core.errors import PolicyError
@@ -74,14 +73,6 @@ class _Server:
     num_running: int = 0
     seen_s: float = -math.inf  # when it last answered, or was found ready
     recovery: asyncio.Lock
-
-
-class _ServerDown(Exception):
-    """No answer, or one that says that the server itself failed; `status` is an answer's."""
-
-    def __init__(self, reason: str, status: int | None = None) -> None:
-        super().__init__(reason)
-        self.status = status
 
 
 class ServerPolicy:
@@ -135,7 +126,7 @@ class ServerPolicy:
                 answer = await self._post(server, body)
                 server.seen_s = time.monotonic()
                 return self._sample(where, answer)
-            except _ServerDown as error:
+            except ServerDown as error:
                 log.warning("%s: %s: %s; waiting for it", where, server.url, error)
                 await self._recover(server, str(error))
             finally:
@@ -164,7 +155,7 @@ class ServerPolicy:
             "skip_special_tokens": False,
         }
 
-    async def _post(self, server: _Server, body: dict[str, Any]) -> Any:
+    async def _post(self, server: _Server, body: dict[str, Any]) -> str:
         if self._http is None:
             timeout = aiohttp.ClientTimeout(total=self._options.request_timeout_s, sock_connect=10)
             connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEPALIVE_S)
@@ -173,20 +164,20 @@ class ServerPolicy:
             async with self._http.post(f"{server.url}/v1/completions", json=body) as reply:
                 text = await reply.text()
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise _ServerDown(str(error) or type(error).__name__) from error
+            raise ServerDown(str(error) or type(error).__name__) from error
         if reply.status >= 500:
-            raise _ServerDown(f"status {reply.status}: {_short(text)}")
+            raise ServerDown(f"status {reply.status}: {shortened(text)}")
         if reply.status != 200:
-            raise PolicyError(f"{server.url}: the server refused the request, status {reply.status}: {_short(text)}")
-        return json.loads(text)
+            raise PolicyError(f"{server.url}: the server refused the request, status {reply.status}: {shortened(text)}")
+        return text
 
-    def _sample(self, where: str, answer: Any) -> Sample:
+    def _sample(self, where: str, answer: str) -> Sample:
         try:
-            choice = _Completion.model_validate(answer).choices[0]
+            choice = _Completion.model_validate_json(answer).choices[0]
         except (ValidationError, IndexError) as error:
             raise PolicyError(
                 f"{where}: the server's answer lacks token ids or logprobs; "
-                f"is it vLLM 0.32 with --logprobs-mode processed_logprobs? {_short(str(error))}"
+                f"is it vLLM 0.32 with --logprobs-mode processed_logprobs? {shortened(str(error))}"
             ) from error
         logprobs = choice.logprobs.token_logprobs
         if len(logprobs) != len(choice.token_ids) or not all(map(math.isfinite, logprobs)):
@@ -217,11 +208,11 @@ class ServerPolicy:
     def _trouble_with(self, server: _Server) -> str | None:
         """Why the server cannot be asked now; None where it holds the present weights and can."""
         try:
-            _call(f"{server.url}/health", timeout_s=10)
+            call(f"{server.url}/health", timeout_s=10)
             if self._folder is not None and self._version_of(server) != str(self.weight_version):
                 log.warning("%s was restarted: it gets weights %d again", server.url, self.weight_version)
                 self._reload(server, self._folder)
-        except _ServerDown as error:
+        except ServerDown as error:
             if error.status is not None and error.status < 500:
                 raise PolicyError(f"{error}; {HOW_TO_START}") from error
             return str(error)
@@ -235,13 +226,16 @@ class ServerPolicy:
         folder = self._options.weights_folder / f"version-{version:06d}"
         folder.mkdir(parents=True, exist_ok=True)
         tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in named_tensors}
-        save_file(tensors, folder / "model.safetensors")
+        try:
+            save_file(tensors, folder / "model.safetensors")
+        except (OSError, SafetensorError) as error:
+            raise PolicyError(f"{folder}: the weights could not be written ({error}); free disk space") from error
         old, self._folder, self.weight_version = self._folder, folder, version
         for server in self._servers:
             try:
                 self._reload(server, folder)
                 found = self._version_of(server)
-            except _ServerDown as error:
+            except ServerDown as error:
                 raise PolicyError(f"weights {version} could not be loaded: {error}; {HOW_TO_START}") from error
             if found != str(version):
                 raise PolicyError(f"{server.url}: holds weights {found!r} after an update to {version}")
@@ -250,18 +244,20 @@ class ServerPolicy:
 
     def _reload(self, server: _Server, folder: Path) -> None:
         body = {"method": METHOD, "kwargs": {"folder": str(folder)}}
-        _call(f"{server.url}/collective_rpc", body, timeout_s=self._options.reload_timeout_s)
-        if not json.loads(_call(f"{server.url}/reset_prefix_cache", {}))["success"]:
-            raise _ServerDown(f"{server.url}: its prefix cache could not be reset; blocks are still in use")
-        _call(f"{server.url}/update_weight_version", {"new_version": str(self.weight_version)})
+        call(f"{server.url}/collective_rpc", body, timeout_s=self._options.reload_timeout_s)
+        if not value_of(f"{server.url}/reset_prefix_cache", "success", {}):
+            raise ServerDown(f"{server.url}: its prefix cache could not be reset; blocks are still in use")
+        call(f"{server.url}/update_weight_version", {"new_version": str(self.weight_version)})
 
     def _version_of(self, server: _Server) -> str:
-        return str(json.loads(_call(f"{server.url}/weight_info"))["weight_version"])
+        return str(value_of(f"{server.url}/weight_info", "weight_version"))
 
     def sleep(self) -> None:
         self._tell_all("/sleep?level=1")
 
     def wake_up(self) -> None:
+        if self._process is not None:
+            self._process.make_ready()  # it may have ended while the trainer worked
         self._tell_all("/wake_up")
 
     def _tell_all(self, path: str) -> None:
@@ -269,8 +265,8 @@ class ServerPolicy:
             return
         for server in self._servers:
             try:
-                _call(f"{server.url}{path}", {})
-            except _ServerDown as error:
+                call(f"{server.url}{path}", {})
+            except ServerDown as error:
                 raise PolicyError(f"{server.url}{path}: {error}") from error
 
     async def close(self) -> None:
@@ -279,21 +275,3 @@ class ServerPolicy:
             self._http = None
         if self._process is not None:
             self._process.close()
-
-
-def _call(url: str, body: dict[str, Any] | None = None, *, timeout_s: float = 60.0) -> str:
-    """GET, or POST where there is a body. Raises _ServerDown for anything but success."""
-    data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(url, data=data, headers={"Content-Type": "application/json"})
-    try:
-        with urllib.request.urlopen(request, timeout=timeout_s) as reply:
-            return str(reply.read().decode())
-    except urllib.error.HTTPError as error:
-        shown = _short(error.read().decode(errors="replace"))
-        raise _ServerDown(f"{url}: status {error.code}: {shown}", error.code) from error
-    except OSError as error:  # URLError and TimeoutError are
-        raise _ServerDown(f"{url}: {error}") from error
-
-
-def _short(text: str) -> str:
-    return " ".join(text.split())[:200]

@@ -51,8 +51,9 @@ def train_rl(config: RunConfig, algorithm: GrpoConfig, folder: Path) -> None:
     source = model_folder(config.model)
     scene = build_scene(config, "train")
     module = build_module(config, algorithm, source)
-    engine = build_training_engine(config, scene.codec, folder) if ranks.is_first() else None
     log = TrainingLog(folder, training_identity(config, folder)) if ranks.is_first() else None
+    # last of what can fail: it may be a process of its own
+    engine = build_training_engine(config, scene.codec, folder) if ranks.is_first() else None
 
     def record(slot: Slot, outcome: Outcome) -> None:
         if log is not None and isinstance(outcome, EpisodeGroup):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,6 +14,7 @@ import torch
 from safetensors.torch import load_file
 
 from robustops.agent.policy import Prompt, Sampling
+from robustops.agent.vllm_endpoint import ServerDown, call
 from robustops.agent.vllm_server import ServerOptions, ServerPolicy
 from robustops.agent.vllm_worker import METHOD, WeightsFromFolder
 from robustops.core.errors import PolicyError
@@ -256,6 +258,27 @@ def test_a_server_without_our_worker_is_named_with_the_command_that_starts_one(s
         policy_of(servers, tmp_path).load_weights(weights(1.0), 3)
 
 
+def test_an_address_that_answers_as_something_else_is_named_with_the_command(servers, tmp_path, monkeypatch):
+    monkeypatch.setattr(servers[0], "answer", lambda path, body: (200, {"welcome": "to a proxy"}))
+    with pytest.raises(PolicyError, match=r"/reset_prefix_cache: no success in .*proxy.*serve do=model"):
+        policy_of(servers[:1], tmp_path).load_weights(weights(1.0), 3)
+
+
+def test_an_answer_that_is_cut_off_counts_as_a_server_that_is_down():
+    """A server that is killed while it answers has promised more bytes than come."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{")
+
+        threading.Thread(target=answer, daemon=True).start()
+        with pytest.raises(ServerDown, match="IncompleteRead"):
+            call(f"http://127.0.0.1:{listening.getsockname()[1]}/weight_info", timeout_s=5)
+
+
 class FakeProcess:
     """A server that ended, and is there again once it was asked to start."""
 
@@ -266,8 +289,20 @@ class FakeProcess:
         self.revived += 1
         self.server.unhealthy_polls = 0
 
+    def make_ready(self) -> None:
+        self.revive()
+
     def close(self) -> None:
         pass
+
+
+def test_a_server_of_our_own_that_ended_while_the_trainer_worked_is_there_before_its_weights(servers, tmp_path):
+    server = servers[0]
+    process = FakeProcess(server)
+    options = ServerOptions(urls=(server.url,), model="m", weights_folder=tmp_path / "weights", can_sleep=True)
+    policy = ServerPolicy(options, stop_ids=(6,), decode=str, process=process)
+    policy.wake_up()
+    assert (process.revived, server.calls) == (1, ["/wake_up"])
 
 
 def test_a_server_of_our_own_that_ended_is_started_again(servers, tmp_path):
