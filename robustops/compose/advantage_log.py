@@ -14,6 +14,7 @@ from typing import Any
 from robustops.core.episode import Episode, EpisodeGroup
 from robustops.core.tables import append_lines
 from robustops.learn.batch import TrainingBatch
+from robustops.rollout.run_folder import cut_unfinished_line
 
 ADVANTAGES = "advantages.jsonl"
 
@@ -23,9 +24,13 @@ class AdvantageLog:
 
     def __init__(self, folder: Path, decode: Callable[[Sequence[int]], str]) -> None:
         self._path = folder / ADVANTAGES
+        self._is_whole = False
         self._piece = cache(lambda token: decode([token]))  # as many as the vocabulary has, and every step reads them
 
     def add(self, groups: Sequence[EpisodeGroup], batch: TrainingBatch) -> None:
+        if not self._is_whole and self._path.is_file():
+            cut_unfinished_line(self._path)
+        self._is_whole = True
         append_lines(self._path, self._lines(groups, batch))
 
     def _lines(self, groups: Sequence[EpisodeGroup], batch: TrainingBatch) -> Iterator[dict[str, Any]]:

@@ -26,6 +26,25 @@ def episode(*turns: Turn) -> Episode:
     return Episode(case=Case(task_id="t"), turns=turns, boundary=None, end=None, stop_reason="stop")
 
 
+def played_group() -> tuple[EpisodeGroup, TrainingBatch]:
+    played = episode(turn((4,), (5,)))
+    row = trajectory(played, group_id="g", flow=0, advantage_T=torch.tensor([0.5]))
+    batch = TrainingBatch(trajectories=(row,), scores=(), tokens=count_tokens([1], [0]))
+    return EpisodeGroup(group_id="g", condition="clean", episodes=(played,)), batch
+
+
+def test_a_line_that_a_kill_cut_short_does_not_spoil_the_next_one(tmp_path: Path) -> None:
+    group, batch = played_group()
+    AdvantageLog(tmp_path, str).add([group], batch)
+    path = tmp_path / "advantages.jsonl"
+    whole = path.read_text()
+    path.write_text(whole + whole[:20])
+    resumed = AdvantageLog(tmp_path, str)
+    resumed.add([group], batch)
+    resumed.add([group], batch)
+    assert path.read_text() == whole * 3
+
+
 def test_every_sampled_token_has_its_own_advantage_and_a_member_without_any_is_passed_over(tmp_path: Path) -> None:
     played = episode(turn((1, 2), (3,), generated=False), turn((4,), (5, 6)), turn((7, 8), (9,)))
     silent = episode(turn((1,), (2,), generated=False))
