@@ -6,6 +6,7 @@ really starts, so that `--help`, `--cfg job` and every refused configuration ans
 
 from __future__ import annotations
 
+import errno
 import importlib
 import importlib.metadata
 import logging
@@ -33,6 +34,7 @@ Preflight = Callable[[Any], None]  # raises for what can be refused before heavy
 log = logging.getLogger(__name__)
 
 PACKAGE = Path(__file__).resolve().parent
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 GROUPS = (
     *("model", "split", "tool_mode", "fault_policy", "reward_norm", "hardware"),
     *("algorithm", "reward", "gym", "engine", "logger", "experiment"),
@@ -89,6 +91,8 @@ def run(config_name: str, job: str, *, preflight: Preflight | None = None, needs
     except (HydraException, OmegaConfBaseException) as error:
         return fail(explain(error))
     except OSError as error:
+        if error.errno in DISK_FULL:  # a write to an open file knows no name
+            return fail(f"the disk is full ({error.strerror}); free some space and run the same command again")
         if error.filename is None:
             raise
         return fail(f"{error.filename}: {error.strerror}; choose another folder with run.dir=... or mend its rights")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from robustops.cli import check_installation
+from robustops.cli import check_installation, run
 from robustops.core.errors import ConfigError
 
 
@@ -74,6 +74,17 @@ def test_several_values_without_multirun_point_to_it(tmp_path: Path) -> None:
 def test_an_unwritable_run_directory_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert "run.dir" in refusal("train", f"run.dir={tmp_path}/file/run", cwd=tmp_path)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full, which plays the full disk")
+def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def job() -> None:
+        Path("/dev/full").write_text("a group")
+
+    monkeypatch.setattr("robustops.cli.hydra.main", lambda **options: lambda start: job)
+    assert run("train", "no.module:run") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: the disk is full")
 
 
 def test_every_failing_job_of_a_multirun_is_named(tmp_path: Path) -> None:

@@ -104,10 +104,12 @@ def test_small_cards_evaluate_few_episodes_at_a_time(option: str) -> None:
         ("reward.weights=[1,0.3]", "expected 3 numbers"),
         ("model.reserve_tokens=1536", "expected less than model.max_context_tokens (1536)"),
         ("logger.mode=ofline", "Did you mean 'offline'?"),
+        ("engine.urls=[http://one:8000] engine=hf", "got engine.kind=hf; write engine=vllm"),
+        ("engine.urls=[one:8000]", "engine.urls: got 'one:8000', expected http://HOST:PORT"),
         ("collection.fault_share=2", "collection.fault_share: got 2.0, expected 0 to 1"),
     ],
 )
 def test_an_impossible_value_names_its_key_and_what_is_possible(override: str, expected: str) -> None:
     with pytest.raises(ConfigError) as refused:
-        composed("train", override)
+        composed("train", *override.split())
     assert expected in str(refused.value)

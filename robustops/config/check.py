@@ -186,6 +186,10 @@ def check_values(config: RunConfig) -> None:
     if config.engine.gpu_memory_utilization > 1:
         got = config.engine.gpu_memory_utilization
         raise ConfigError(f"engine.gpu_memory_utilization: got {got}, expected more than 0 and at most 1")
+    if strange := [url for url in config.engine.urls if not url.startswith(("http://", "https://"))]:
+        raise ConfigError(f"engine.urls: got {strange[0]!r}, expected http://HOST:PORT")
+    if config.engine.urls and config.engine.kind != "vllm":
+        raise ConfigError(f"engine.urls: of vLLM servers, got engine.kind={config.engine.kind}; write engine=vllm")
     if model.lora.rank and not model.lora.targets:
         raise ConfigError("model.lora.targets: got no layer for model.lora.rank; name some, as q_proj")
     if not 0 <= model.lora.dropout < 1:
@@ -229,18 +233,28 @@ def check_serving(config: ServeConfig) -> None:
     for key, value, allowed in (("do", config.do, SERVED), ("gym.kind", kind, SERVED_GYMS)):
         if value not in allowed:
             raise ConfigError(f"{key}: got {value!r}, expected one of {', '.join(allowed)}.{nearest(value, allowed)}")
-    counts = {"max_databases": config.max_databases, "restart_after": config.restart_after}
-    for key, number in (counts | {"concurrency": config.concurrency}).items():
-        if number < 1:
+    for key in ("max_databases", "restart_after", "concurrency", "kv_cache_mib", "model.max_context_tokens"):
+        number = _value(config, key)
+        if number is not None and number < 1:
             raise ConfigError(f"{key}: got {number}, expected at least 1")
     for key, seconds in (("max_idle_s", config.max_idle_s), ("start_timeout_s", config.start_timeout_s)):
         if not seconds > 0:
             raise ConfigError(f"{key}: got {seconds}, expected more than 0")
+    for key, allowed in CHOICES.items():
+        if key.startswith("model.") and (value := _value(config, key)) not in allowed:
+            raise ConfigError(f"{key}: got {value!r}, expected one of {', '.join(allowed)}.{nearest(value, allowed)}")
+    if config.port is not None and not 0 <= config.port < 2**16:
+        raise ConfigError(f"port: got {config.port}, expected 0 to 65535")
+    if not 0 < config.gpu_memory_utilization <= 1:
+        got = config.gpu_memory_utilization
+        raise ConfigError(f"gpu_memory_utilization: got {got}, expected more than 0 and at most 1")
+    if not config.served_name:
+        raise ConfigError("served_name: got nothing, expected what clients call the model")
     if config.dry_run and config.do == "tools" and kind == "embedded":
         raise ConfigError("dry_run=true: gym=embedded starts no container; write gym=docker, udocker or apptainer")
 
 
-def _value(config: RunConfig, key: str) -> Any:
+def _value(config: RunConfig | ServeConfig, key: str) -> Any:
     """None where the chosen algorithm has no such key."""
     found: Any = config
     for name in key.split("."):

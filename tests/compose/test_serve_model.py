@@ -49,6 +49,12 @@ def test_a_compact_model_s_endpoint_does_not_list_the_tools_again():
     [
         (ServeConfig(do="modle"), r"do: got 'modle'.*Did you mean 'model'"),
         (ServeConfig(do="model", concurrency=0), "concurrency: got 0"),
+        (ServeConfig(do="model", port=99_999), "port: got 99999, expected 0 to 65535"),
+        (ServeConfig(do="model", kv_cache_mib=-3), "kv_cache_mib: got -3, expected at least 1"),
+        (ServeConfig(do="model", gpu_memory_utilization=7), "gpu_memory_utilization: got 7, expected .* at most 1"),
+        (ServeConfig(do="model", served_name=""), "served_name: got nothing"),
+        (ServeConfig(do="model", model=ModelConfig(max_context_tokens=0)), r"model\.max_context_tokens: got 0"),
+        (ServeConfig(do="model", model=ModelConfig(dtype="float8")), r"model\.dtype: got 'float8'"),
     ],
 )
 def test_what_cannot_be_served_is_refused(config, message):
