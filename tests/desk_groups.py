@@ -4,18 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from desk_agent import DeskCodec, DeskPolicy
-from desk_gym import DeskGym, desk_task, desk_verify
+from desk_agent import DeskPolicy
+from desk_gym import desk_task, desk_verify
+from desk_setup import desk_setup
 
-from robustops.agent.policy import Sampling
 from robustops.core.episode import Checkpoint, Episode, EpisodeGroup
 from robustops.faults.catalogue import CapRange
 from robustops.faults.scheduler import Scheduler
 from robustops.rollout.groups import GroupCollector
-from robustops.rollout.play import Limits
-from robustops.rollout.setup import Setup
 
-LIMITS = Limits(max_context_tokens=20_000, reserve_tokens=200, max_turns=12, max_tokens_per_turn=400)
 TASKS = {
     f"desk/{number}": desk_task(f"desk/{number}", account=account, title=f"case {number}")
     for number, account in enumerate(["Acme", "Birch", "Cedar", "Acme", "Birch", "Cedar"], start=1)
@@ -38,15 +35,7 @@ def collector_for(
     verify: Any = desk_verify,
     **options: Any,
 ) -> GroupCollector:
-    setup = Setup(
-        gym=gym or DeskGym(),
-        policy=policy,
-        codec=DeskCodec(),
-        verify=verify,
-        limits=LIMITS,
-        sampling=Sampling(),
-        seed=11,
-    )
+    setup = desk_setup(policy, seed=11, gym=gym, verify=verify)
     return GroupCollector(setup, TASKS, Scheduler(subtypes, seed=11, caps=caps or {}), **options)
 
 

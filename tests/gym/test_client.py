@@ -3,25 +3,15 @@
 import asyncio
 import json
 import re
-import socket
-import zlib
 
 import pytest
 from fake_container import container, task
 from gym_client import http_gym
 
-from robustops.core.errors import ConfigError, GymError, GymTimeout, GymUnavailable, SeedError, SnapshotUnsupported
+from robustops.core.errors import ConfigError
 from robustops.gym.client import HttpGym
 from robustops.gym.remote_state import new_database_id
-from robustops.gym.transport import Timeouts, context_headers
-
-QUICK = Timeouts(call_s=0.05, query_s=0.05, handshake_s=0.05, seed_s=0.05, delete_s=0.05)
-
-
-def free_url():
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{unused.getsockname()[1]}"
+from robustops.gym.transport import context_headers
 
 
 async def test_a_session_shakes_hands_seeds_calls_queries_and_deletes(tmp_path):
@@ -162,200 +152,6 @@ async def test_a_shared_tool_name_belongs_to_the_first_server(tmp_path):
 async def test_a_refused_query_is_a_reply(tmp_path):
     async with container() as fake, http_gym() as gym, gym.open(task(tmp_path, fake.url)) as session:
         assert await session.query("SELECT other FROM item") == {"detail": "no such column: other"}
-
-
-async def test_a_server_that_is_not_there_is_unavailable(tmp_path):
-    url = free_url()
-    async with http_gym() as gym:
-        with pytest.raises(GymUnavailable, match=url):
-            async with gym.open(task(tmp_path, url)):
-                pytest.fail("opened")
-
-
-@pytest.mark.parametrize("route", ["initialize", "tools/list", "/api/seed-database", "tools/call", "/api/sql-runner"])
-async def test_a_hanging_server_is_a_timeout_at_every_step(tmp_path, route):
-    async def episode(gym, its_task):
-        async with gym.open(its_task) as session:
-            await session.call("names", {})
-            await session.query("SELECT 1")
-
-    async with container() as fake, http_gym(timeouts=QUICK) as gym:
-        fake.hang.add(route)
-        with pytest.raises(GymTimeout, match=r"no answer within 0\.05 s"):
-            await episode(gym, task(tmp_path, fake.url))
-        assert set(fake.databases) <= set(fake.deleted)
-
-
-@pytest.mark.parametrize("status", [500, 502, 503, 429])
-async def test_a_broken_server_is_unavailable_and_not_the_models_fault(tmp_path, status):
-    async with container() as fake, http_gym() as gym, gym.open(task(tmp_path, fake.url)) as session:
-        fake.statuses["tools/call"] = status
-        with pytest.raises(GymUnavailable, match=f"HTTP {status}: scripted tools/call"):
-            await session.call("names", {})
-
-
-async def test_a_failed_handshake_is_tried_again_by_the_next_session(tmp_path):
-    async with container() as fake, http_gym() as gym:
-        fake.statuses["tools/list"] = 404
-        with pytest.raises(GymUnavailable, match="tools/list: HTTP 404"):
-            async with gym.open(task(tmp_path, fake.url)):
-                pytest.fail("opened")
-        del fake.statuses["tools/list"]
-        async with gym.open(task(tmp_path, fake.url)) as session:
-            assert len(session.tools) == 3
-
-
-async def test_a_server_without_tools_is_an_error_not_an_empty_tool_box(tmp_path):
-    async with container() as fake, http_gym() as gym:
-        fake.tools = ()
-        with pytest.raises(GymError, match="tools/list: tools"):
-            async with gym.open(task(tmp_path, fake.url)):
-                pytest.fail("opened")
-
-
-async def test_a_seed_that_does_not_run_is_a_seed_error(tmp_path):
-    async with container() as fake, http_gym() as gym:
-        its_task = task(tmp_path, fake.url)
-        (tmp_path / "seed.sql").write_text("INSERT INTO nowhere VALUES (1);")
-        with pytest.raises(SeedError, match=r"seed\.sql: Failed to seed database: no such table"):
-            async with gym.open(its_task):
-                pytest.fail("opened")
-
-
-async def test_cancellation_during_a_call_deletes_the_database(tmp_path):
-    async with container() as fake, http_gym() as gym:
-        inside = asyncio.Event()
-
-        async def episode():
-            async with gym.open(task(tmp_path, fake.url)) as session:
-                fake.hang.add("tools/call")
-                inside.set()
-                await session.call("names", {})
-
-        running = asyncio.create_task(episode())
-        await inside.wait()
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-        assert fake.databases == {}
-        assert len(fake.deleted) == 1
-
-
-async def test_cancellation_during_the_seed_deletes_the_database(tmp_path):
-    async with container() as fake, http_gym() as gym:
-        its_task = task(tmp_path, fake.url)
-        async with gym.open(its_task):
-            pass
-        fake.hang.add("/api/seed-database")
-        fake.arrived.clear()
-        running = asyncio.create_task(gym.open(its_task).__aenter__())
-        await fake.arrived.wait()
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-        seeded = [body["database_id"] for route, _, body in fake.requests if route == "/api/seed-database"]
-        assert fake.deleted == seeded
-
-
-async def test_further_cancellations_cannot_stop_the_deletion(tmp_path):
-    async with container() as fake, http_gym() as gym:
-        inside = asyncio.Event()
-
-        async def episode():
-            async with gym.open(task(tmp_path, fake.url)):
-                inside.set()
-                await asyncio.Event().wait()
-
-        running = asyncio.create_task(episode())
-        await inside.wait()
-        fake.hang.add("/api/delete-database")
-        fake.arrived.clear()
-        running.cancel()
-        await fake.arrived.wait()  # the deletion is on its way
-        for _ in range(3):
-            running.cancel()
-            await asyncio.sleep(0)
-        fake.release.set()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-        assert fake.databases == {}
-
-
-@pytest.mark.parametrize("status", [404, 405])
-async def test_a_server_that_cannot_delete_is_tolerated(tmp_path, status):
-    async with container() as fake, http_gym() as gym:
-        fake.statuses["/api/delete-database"] = status
-        async with gym.open(task(tmp_path, fake.url)) as session:
-            await session.call("names", {})
-
-
-async def test_a_failed_deletion_does_not_hide_the_episodes_error(tmp_path, caplog):
-    async with container() as fake, http_gym() as gym:
-        fake.statuses["/api/delete-database"] = 500
-        with pytest.raises(KeyError, match="episode"):
-            async with gym.open(task(tmp_path, fake.url)):
-                raise KeyError("episode")
-    assert "may be left behind" in caplog.text
-
-
-async def test_a_snapshot_is_restored_into_a_fresh_database(tmp_path):
-    async with container() as fake, http_gym() as gym:
-        async with gym.open(task(tmp_path, fake.url)) as session:
-            before = await session.state_hash()
-            snapshot = await session.snapshot()
-            await session.call("add", {"name": "x"})
-            after = await session.state_hash()
-            await session.restore(snapshot)
-            assert await session.state_hash() == before != after
-            assert json.loads((await session.call("add", {"name": "x"})).text)[-1] == "x"
-            assert await session.state_hash() == after
-            assert len(fake.databases) == 1
-        assert fake.databases == {}
-
-
-async def test_a_second_session_takes_over_a_snapshot_and_sees_no_later_writes(tmp_path):
-    async with container() as fake, http_gym() as gym:
-        its_task = task(tmp_path, fake.url)
-        async with gym.open(its_task) as one, gym.open(its_task) as two:
-            await one.call("add", {"name": "shared"})
-            await two.restore(await one.snapshot())
-            assert await two.state_hash() == await one.state_hash()
-            await one.call("add", {"name": "later"})
-            assert json.loads((await two.call("names", {})).text) == ["first", "semi; colon", "shared"]
-
-
-async def test_a_server_that_changes_what_it_is_seeded_with_cannot_be_snapshotted(tmp_path):
-    async with container() as fake, http_gym() as gym, gym.open(task(tmp_path, fake.url)) as session:
-        snapshot = await session.snapshot()
-        fake.fixup = "INSERT INTO item (name) VALUES ('of the server');"
-        with pytest.raises(SnapshotUnsupported, match=r"server-0: .* differs from it in: item"):
-            await session.restore(snapshot)
-        assert len(json.loads((await session.call("names", {})).text)) == 2  # still on the old database
-
-
-async def test_a_server_that_refuses_its_dump_cannot_be_snapshotted(tmp_path):
-    async with container() as fake, http_gym() as gym, gym.open(task(tmp_path, fake.url)) as session:
-        snapshot = await session.snapshot()
-        fake.statuses["/api/seed-database"] = 400
-        with pytest.raises(SnapshotUnsupported, match="server-0: refuses its own dump"):
-            await session.restore(snapshot)
-
-
-@pytest.mark.parametrize("content", [b"", b"nonsense", zlib.compress(b"[]"), zlib.compress(b'{"other": {}}')])
-async def test_bytes_that_are_no_snapshot_leave_the_session_as_it_is(tmp_path, content):
-    async with container() as fake, http_gym() as gym, gym.open(task(tmp_path, fake.url)) as session:
-        with pytest.raises(GymError, match="restore"):
-            await session.restore(content)
-        assert fake.routes().count("/api/seed-database") == 1
-
-
-async def test_a_snapshot_of_other_servers_is_refused(tmp_path):
-    async with container() as one, container() as two, http_gym() as gym:
-        async with gym.open(task(tmp_path, one.url, two.url)) as session:
-            snapshot = await session.snapshot()
-        async with gym.open(task(tmp_path, one.url)) as session:
-            with pytest.raises(GymError, match="a snapshot of server-0, server-1, but this session has server-0"):
-                await session.restore(snapshot)
 
 
 async def test_a_query_to_a_server_of_another_task_is_our_misuse(tmp_path):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 from hydra import compose
+from sampling import NO_SIGNAL, ids, run_step
 from test_batch import ANSWER, TAGS, call_turn
-from test_sampler import NO_SIGNAL, ids, run_step
 from torch import Tensor
 
 from robustops.compose.rl import build_module, build_sampler, credit_rules

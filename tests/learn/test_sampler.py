@@ -4,67 +4,31 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Literal
 
 import pytest
+from sampling import (
+    ALL_WON,
+    LOST,
+    MIXED,
+    NO_SIGNAL,
+    SMALL,
+    WEIGHTS,
+    WON,
+    boundary,
+    ids,
+    member,
+    new_sampler,
+    play,
+    run_step,
+)
 
-from robustops.core.episode import Checkpoint
 from robustops.core.errors import ConfigError
 from robustops.learn.case_source import CaseSource
-from robustops.learn.sampler import Sampler, SamplerSettings, UnderfullBatch, judge
-from robustops.learn.slot import Flow, Selected, Slot, Waiting
-from robustops.rollout.score import Evidence, RewardWeights, Score
-
-WEIGHTS = RewardWeights()
-NO_EVIDENCE = Evidence(num_calls=0, bad=(), repeated_turns=())
-
-
-def member(success: bool, progress: Fraction | int = 0, quality: Fraction | int = 0) -> Score:
-    return Score(success=success, progress=Fraction(progress), quality=Fraction(quality), evidence=NO_EVIDENCE)
-
-
-WON, LOST = member(True, 1, 1), member(False)
-MIXED = [WON, LOST, LOST, LOST]
-ALL_WON = [WON, WON, WON, member(True, 1, Fraction(1, 2))]
-NO_SIGNAL = [LOST] * 4
-SMALL = SamplerSettings(clean_groups=2, fault_groups=1, max_attempts=3, is_shuffled=False)
-
-
-def boundary(name: str) -> Checkpoint:
-    return Checkpoint(turns=(), database=name.encode(), state_hash=name)
-
-
-def new_sampler(
-    clean: Sequence[str] = "abcdef", fault: Sequence[str] = "uvwxyz", settings: SamplerSettings = SMALL
-) -> Sampler:
-    return Sampler({"clean": list(clean), "fault": list(fault)}, settings, weights=WEIGHTS)
-
-
-def play(sampler: Sampler, slots: Sequence[Slot], outcomes: dict[str, list[Score]]) -> list[Slot]:
-    """Decide on every slot (mixed unless told otherwise) and refill what was rejected, until nothing is open."""
-    dispatched, pending = [], list(slots)
-    while pending:
-        dispatched += pending
-        decisions = [
-            sampler.accept(slot, outcomes.get(slot.task_id, MIXED), boundary=boundary(slot.task_id)) for slot in pending
-        ]
-        refilled = [sampler.refill(decision.slot) for decision in decisions if not decision.is_accepted]
-        pending = [slot for slot in refilled if slot is not None]
-    return dispatched
-
-
-def run_step(
-    sampler: Sampler, step: int, outcomes: dict[str, list[Score]] | None = None
-) -> tuple[list[Slot], Selected]:
-    dispatched = play(sampler, sampler.plan(step), outcomes or {})
-    return dispatched, sampler.finish(step)
-
-
-def ids(slots: Sequence[Slot], flow: Flow) -> list[str]:
-    return [slot.task_id for slot in slots if slot.flow == flow]
+from robustops.learn.sampler import UnderfullBatch, judge
+from robustops.learn.slot import Slot, Waiting
+from robustops.rollout.score import Score
 
 
 @pytest.mark.parametrize(
@@ -299,24 +263,6 @@ def test_planning_over_an_unfinished_step_is_refused() -> None:
     sampler.plan(0)
     with pytest.raises(ValueError, match="step 0 is not finished"):
         sampler.plan(1)
-
-
-def test_passes_are_shuffled_by_seed_flow_and_number() -> None:
-    def draws(flow: Literal["clean", "fault"], seed: int) -> list[str | None]:
-        source = CaseSource(flow, "abcdefghij", seed=seed, is_shuffled=True)
-        return [source.fresh(()) for _ in range(20)]
-
-    found = draws("clean", 0)
-    assert found == draws("clean", 0)
-    assert sorted(found[:10], key=str) == sorted(found[10:], key=str) == list("abcdefghij")
-    assert found[:10] != found[10:]
-    assert found != draws("clean", 1)
-    assert found != draws("fault", 0)
-
-
-def test_barred_case_keeps_its_place_in_the_pass() -> None:
-    source = CaseSource("clean", "abc", seed=0, is_shuffled=False)
-    assert [source.fresh("a"), source.fresh(""), source.fresh("")] == ["b", "a", "c"]
 
 
 def test_state_of_other_data_is_refused_by_name() -> None:

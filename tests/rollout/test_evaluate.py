@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from desk_agent import DeskCodec, DeskPolicy, call_text, careful, careless
-from desk_gym import DeskGym, desk_task, desk_verify
+from desk_agent import DeskPolicy, call_text, careful, careless
+from desk_gym import DeskGym, desk_task
+from desk_setup import desk_setup
 
-from robustops.agent.policy import Prompt, Sampling
+from robustops.agent.policy import Prompt
 from robustops.core.errors import GymError, ManifestError, TableError
 from robustops.core.tables import read_episodes, read_json
 from robustops.core.task import Case
@@ -18,13 +19,10 @@ from robustops.faults.manifest import Manifest, read_manifest, write_manifest
 from robustops.faults.scheduler import Scheduler
 from robustops.rollout.evaluate import Evaluation, Progress, paired_cases
 from robustops.rollout.freeze import freeze
-from robustops.rollout.play import Limits
 from robustops.rollout.rows import RunIdentity
 from robustops.rollout.run_folder import RunFolder
-from robustops.rollout.setup import Setup
 from robustops.rollout.trajectory import read_trajectories
 
-LIMITS = Limits(max_context_tokens=20_000, reserve_tokens=200, max_turns=12, max_tokens_per_turn=400)
 TASKS = {
     f"desk/{n}": desk_task(f"desk/{n}", account=name, title=f"case {n}") for n, name in ((1, "Acme"), (2, "Birch"))
 }
@@ -32,25 +30,13 @@ CASES = paired_cases(list(TASKS.values()))
 IDENTITY = RunIdentity(run="r1", model="desk", stage="SFT", split="desk/test", seed=5, policy_mode="greedy")
 
 
-def setup_for(policy: DeskPolicy, gym: Any = None) -> Setup:
-    return Setup(
-        gym=gym or DeskGym(),
-        policy=policy,
-        codec=DeskCodec(),
-        verify=desk_verify,
-        limits=LIMITS,
-        sampling=Sampling(),
-        seed=5,
-    )
-
-
 def evaluation_for(folder: Path, policy: DeskPolicy, *, gym: Any = None, **options: Any) -> Evaluation:
     settings: dict[str, Any] = {"identity": IDENTITY, "concurrency": 2, **options}
-    return Evaluation(setup=setup_for(policy, gym), tasks=TASKS, folder=folder, **settings)
+    return Evaluation(setup=desk_setup(policy, gym=gym), tasks=TASKS, folder=folder, **settings)
 
 
 async def lost_ack_manifest(path: Path) -> Manifest:
-    plans = await freeze(setup_for(DeskPolicy(careful)), list(TASKS.values()), Scheduler(("lost_ack",), seed=2))
+    plans = await freeze(desk_setup(DeskPolicy(careful)), list(TASKS.values()), Scheduler(("lost_ack",), seed=2))
     write_manifest(path, plans, split="desk/test", source="expert")
     return read_manifest(path, split="desk/test", task_ids=TASKS)
 
@@ -190,7 +176,7 @@ async def test_a_fabricated_second_result_is_refused(tmp_path: Path) -> None:
 
 
 async def test_an_uncovered_case_is_refused_before_anything_is_played(tmp_path: Path) -> None:
-    plans = await freeze(setup_for(DeskPolicy(careful)), [TASKS["desk/1"]], Scheduler(("lost_ack",), seed=2))
+    plans = await freeze(desk_setup(DeskPolicy(careful)), [TASKS["desk/1"]], Scheduler(("lost_ack",), seed=2))
     write_manifest(tmp_path / "m", plans, split="desk/test", source="expert")
     manifest = read_manifest(tmp_path / "m", split="desk/test", task_ids=TASKS)
     policy = DeskPolicy(careful)
@@ -267,7 +253,7 @@ async def test_freezing_notes_cases_without_an_eligible_call() -> None:
     def idle(prompt: Prompt) -> str:
         return "Nothing to do." if prompt.task_id == "desk/2" else careful(prompt)
 
-    plans = await freeze(setup_for(DeskPolicy(idle)), list(TASKS.values()), Scheduler(("lost_ack",), seed=2))
+    plans = await freeze(desk_setup(DeskPolicy(idle)), list(TASKS.values()), Scheduler(("lost_ack",), seed=2))
     assert plans["desk/2|oracle"] is None
     plan = plans["desk/1|oracle"]
     assert plan is not None
@@ -277,7 +263,9 @@ async def test_freezing_notes_cases_without_an_eligible_call() -> None:
 async def test_freezing_over_a_broken_gym_is_an_error_with_the_case() -> None:
     with pytest.raises(GymError, match=r"clean pass of desk/1\|oracle\|fault\|0 failed"):
         await freeze(
-            setup_for(DeskPolicy(careful), DeskGym(failures=1)), list(TASKS.values()), Scheduler(("lost_ack",), seed=2)
+            desk_setup(DeskPolicy(careful), gym=DeskGym(failures=1)),
+            list(TASKS.values()),
+            Scheduler(("lost_ack",), seed=2),
         )
 
 

@@ -3,28 +3,18 @@
 from dataclasses import replace
 
 import pytest
-from desk_agent import DeskCodec, DeskPolicy, careful
-from desk_groups import LIMITS
-from desk_gym import DeskGym, desk_task, desk_verify
+from desk_agent import DeskPolicy, careful
+from desk_gym import desk_task
+from desk_setup import desk_setup
 
-from robustops.agent.policy import Sampling
 from robustops.core.errors import ManifestError
 from robustops.faults.labels import Labels
 from robustops.faults.scheduler import Scheduler
 from robustops.rollout.freeze import freeze
 from robustops.rollout.observe import observe
-from robustops.rollout.setup import Setup
 
 TASK = desk_task()
-SETUP = Setup(
-    gym=DeskGym(),
-    policy=DeskPolicy(careful),
-    codec=DeskCodec(),
-    verify=desk_verify,
-    limits=LIMITS,
-    sampling=Sampling(),
-    seed=1,
-)
+SETUP = desk_setup(DeskPolicy(careful), seed=1)
 
 
 async def planned(subtype: str, *pairs: tuple[str, str]) -> str | None:

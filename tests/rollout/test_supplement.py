@@ -4,8 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from desk_agent import DeskCodec, DeskPolicy, careful
-from desk_gym import DeskGym, desk_task, desk_verify
+from desk_agent import DeskPolicy, careful
+from desk_gym import desk_task
+from desk_setup import desk_setup
 
 from robustops.agent.policy import Prompt, Sampling
 from robustops.core.errors import TableError
@@ -14,37 +15,24 @@ from robustops.faults.manifest import Manifest, read_manifest, write_manifest
 from robustops.faults.scheduler import Scheduler
 from robustops.rollout.evaluate import Evaluation, paired_cases
 from robustops.rollout.freeze import freeze
-from robustops.rollout.play import Limits
 from robustops.rollout.rows import RunIdentity
-from robustops.rollout.setup import Setup
 from robustops.rollout.supplement import Supplement, extra_cases
 
-LIMITS = Limits(max_context_tokens=20_000, reserve_tokens=200, max_turns=12, max_tokens_per_turn=400)
 TASKS = {f"desk/{n}": desk_task(f"desk/{n}", account=name) for n, name in ((1, "Acme"), (2, "Birch"))}
 CASES = paired_cases(list(TASKS.values()))
 IDENTITY = RunIdentity(run="r1", model="desk", stage="SFT", split="desk/test", seed=5, policy_mode="greedy")
 
 
-def setup_for(policy: DeskPolicy) -> Setup:
-    return Setup(
-        gym=DeskGym(),
-        policy=policy,
-        codec=DeskCodec(),
-        verify=desk_verify,
-        limits=LIMITS,
-        sampling=Sampling(temperature=0.0),
-        seed=5,
-    )
-
-
 async def manifest_in(path: Path) -> Manifest:
-    plans = await freeze(setup_for(DeskPolicy(careful)), list(TASKS.values()), Scheduler(("lost_ack",), seed=2))
+    plans = await freeze(
+        desk_setup(DeskPolicy(careful), temperature=0.0), list(TASKS.values()), Scheduler(("lost_ack",), seed=2)
+    )
     write_manifest(path, plans, split="desk/test", source="expert")
     return read_manifest(path, split="desk/test", task_ids=TASKS)
 
 
 def evaluation_in(folder: Path, policy: DeskPolicy, manifest: Manifest, *, most: int = 3) -> Evaluation:
-    setup = setup_for(policy)
+    setup = desk_setup(policy, temperature=0.0)
     warm = replace(setup, sampling=Sampling(temperature=1.0))
     return Evaluation(
         setup=setup,
@@ -147,4 +135,4 @@ async def test_extra_rows_are_refused_by_a_run_that_does_not_supplement(tmp_path
 
 def test_a_supplement_of_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one extra sample, got 0"):
-        Supplement(most=0, setup=setup_for(DeskPolicy(careful)))
+        Supplement(most=0, setup=desk_setup(DeskPolicy(careful), temperature=0.0))
