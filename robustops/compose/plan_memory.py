@@ -49,8 +49,11 @@ def phases_of(config: RunConfig, shape: ModelShape, tokens: int) -> list[Phase]:
     if config.plan.job == "evaluate":
         return [Phase(name="decoding", parts=engine_parts(config, shape, config.engine.concurrency))]
     training = _training(config, shape, tokens)
+    is_grpo = isinstance(config.algorithm, GrpoConfig)
+    # vLLM sleeps while the trainer works; the transformers engine keeps its weights
+    awake = {"engine's weights": engine_weights(config, shape)} if is_grpo and config.engine.kind == "hf" else {}
     reference, is_spread = reference_bytes(config, shape), num_shards(config) > 1
-    states = {"weights, gradients, optimiser": training.states}
+    states = {"weights, gradients, optimiser": training.states, **awake}
     gradients = {**states, "activations and head": training.activations}
     gradients |= {"reference, its part": reference} if is_spread else {}
     if config.hardware.gpus > 1 and not is_spread:
@@ -60,12 +63,12 @@ def phases_of(config: RunConfig, shape: ModelShape, tokens: int) -> list[Phase]:
         Phase(name="gradients", parts={**gradients, "overhead": OVERHEAD}),
         Phase(name="optimiser step", parts={**step, "overhead": OVERHEAD}),
     ]
-    if not isinstance(config.algorithm, GrpoConfig):
+    if not is_grpo:
         return phases
     resident = {"weights, optimiser": training.resident}
     if not is_spread and reference:
         one_layer = scoring_bytes(shape, tokens, compute_bytes(config))
-        scoring = {**resident, "reference": reference, "one layer and head": one_layer, "overhead": OVERHEAD}
+        scoring = {**resident, **awake, "reference": reference, "one layer and head": one_layer, "overhead": OVERHEAD}
         phases.insert(0, Phase(name="reference's logprobs", parts=scoring))
     return [_rollout(config, shape, resident, reference if is_spread else 0), *phases]
 

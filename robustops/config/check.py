@@ -240,9 +240,9 @@ def check_serving(config: ServeConfig) -> None:
     for key, seconds in (("max_idle_s", config.max_idle_s), ("start_timeout_s", config.start_timeout_s)):
         if not seconds > 0:
             raise ConfigError(f"{key}: got {seconds}, expected more than 0")
-    for key, allowed in CHOICES.items():
-        if key.startswith("model.") and (value := _value(config, key)) not in allowed:
-            raise ConfigError(f"{key}: got {value!r}, expected one of {', '.join(allowed)}.{nearest(value, allowed)}")
+    for key, choices in CHOICES.items():
+        if key.startswith("model.") and (value := _value(config, key)) not in choices:
+            raise ConfigError(f"{key}: got {value!r}, expected one of {', '.join(choices)}.{nearest(value, choices)}")
     if config.port is not None and not 0 <= config.port < 2**16:
         raise ConfigError(f"port: got {config.port}, expected 0 to 65535")
     if not 0 < config.gpu_memory_utilization <= 1:

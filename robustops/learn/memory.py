@@ -71,9 +71,13 @@ class ModelShape:
         return projections + 2 * self.hidden + 2 * self.head_size
 
     @property
+    def embedding_parameters(self) -> int:
+        """The head's included."""
+        return self.vocabulary * self.hidden * (1 if self.is_tied else 2)
+
+    @property
     def parameters(self) -> int:
-        embeddings = self.vocabulary * self.hidden * (1 if self.is_tied else 2)
-        return self.num_layers * self.layer_parameters + embeddings + self.hidden
+        return self.num_layers * self.layer_parameters + self.embedding_parameters + self.hidden
 
     def kv_bytes(self, bytes_each: int) -> int:
         """Of one token in an engine's cache."""
@@ -166,7 +170,7 @@ def training_memory(
     num_wanted: int | None = None,
     layout: Layout | None = None,
 ) -> TrainingMemory:
-    """`num_shards`: ranks that share weights, gradients and optimiser; a layer and the embeddings are whole in each.
+    """`num_shards`: ranks that share weights, gradients and optimiser; a layer, embeddings and head are whole in each.
 
     `trained_parameters`: of adapters, where only they are trained. `num_wanted` and `layout`: as in `activation_bytes`.
     In bfloat16 without checkpoints the casts of all weights are kept for backward; with checkpoints those of one layer.
@@ -175,7 +179,7 @@ def training_memory(
     weights = FLOAT32 * shape.parameters // num_shards
     resident = weights + 2 * FLOAT32 * trained // num_shards
     states = resident + FLOAT32 * trained // num_shards
-    whole = shape.layer_parameters + shape.vocabulary * shape.hidden
+    whole = shape.layer_parameters + shape.embedding_parameters
     gathered = 2 * FLOAT32 * whole if num_shards > 1 else 0
     is_mixed = compute_bytes != FLOAT32
     cast = shape.layer_parameters if is_checkpointed else shape.num_layers * shape.layer_parameters

@@ -9,6 +9,7 @@ import pytest
 from hydra import compose
 
 from robustops.compose import plan
+from robustops.compose.plan_memory import longest_row, phases_of
 from robustops.config import RunConfig, typed
 from robustops.core.episode import Episode, Turn
 from robustops.core.errors import ConfigError, TableError
@@ -134,3 +135,15 @@ def test_adapters_save_the_gradients_of_frozen_weights(capsys):
     """4 + 2 + 2 operations in place of 6 + 2 + 2."""
     whole, adapters = (shown_estimate(capsys, *RL, "hardware=gpu1_80g", f"model.lora.rank={rank}") for rank in (0, 16))
     assert adapters[0] == pytest.approx(0.8 * whole[0], rel=0.01)
+
+
+def test_the_transformers_engine_keeps_its_weights_on_the_device_while_the_trainer_works():
+    """2 bytes of each of 4.02 B parameters, in every phase; vLLM's are away."""
+    sizes = {}
+    for engine in ("vllm", "hf"):
+        config = typed(compose("plan", overrides=[*RL, "hardware=gpu1_80g", f"engine={engine}", "run.dir=somewhere"]))
+        assert isinstance(config, RunConfig)
+        found = phases_of(config, plan.shape_of(config), longest_row(config))
+        sizes[engine] = {phase.name: phase.total for phase in found if phase.name != "rollout"}
+    kept = [sizes["hf"][name] - sizes["vllm"][name] for name in sizes["vllm"]]
+    assert kept == [pytest.approx(2 * 4.02e9, rel=0.005)] * 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 import pytest
@@ -173,3 +173,13 @@ def test_a_4b_model_has_its_four_billion_parameters_and_sixteen_bytes_for_each()
     assert found.resident == 12 * shape.parameters
     assert training_memory(shape, 1024, num_shards=2).states == 8 * shape.parameters
     assert shape.kv_bytes(2) == 36 * 2 * 8 * 128 * 2
+
+
+def test_a_head_of_its_own_is_gathered_beside_the_embeddings():
+    """The root's weights are gathered at once, and their gradients with them: 8 bytes for each of the head's."""
+    tied = ModelShape.of_config(QWEN3_4B)
+    untied = replace(tied, is_tied=False)
+    more = (
+        training_memory(untied, 1024, num_shards=2).activations - training_memory(tied, 1024, num_shards=2).activations
+    )
+    assert more == 8 * tied.vocabulary * tied.hidden
