@@ -109,12 +109,21 @@ def build_callback(policy: MirrorPolicy, collector: BanditCollector, folder: Pat
     )
 
 
+def arm(module: KilledModule, kill_at: str, countdown: Countdown) -> None:
+    """Make the training end where `kill_at` says, unless that is in the rollout."""
+    module.on_step = countdown.event
+    if kill_at.isdigit():
+        checkpoint.torch.save = lambda state, file: counted_save(state, file, countdown)
+    module.kill_at_step = 1 if kill_at == "update" else -1
+    if kill_at == "checkpoint":
+        checkpoint.torch.save = lambda state, file: (torn_save if module.num_updates == 2 else REAL_SAVE)(state, file)
+
+
 def main(folder: Path, steps: int, kill_at: str, strategy: str, lora_rank: int = 0) -> None:
     torch.set_num_threads(1)
     folder.mkdir(parents=True, exist_ok=True)
     policy = MirrorPolicy()
     num_groups = 0
-
     countdown = Countdown(int(kill_at) if kill_at.isdigit() else -1)
 
     def on_group(slot) -> None:
@@ -131,12 +140,7 @@ def main(folder: Path, steps: int, kill_at: str, strategy: str, lora_rank: int =
         attach(model, LoraSettings(rank=lora_rank))
     module = KilledModule(model, tiny_model(0, spread=0.02), GrpoSettings(lr=1e-3, micro_batch_tokens=40, pad_id=PAD))
     module.folder = folder
-    module.on_step = countdown.event
-    if kill_at.isdigit():
-        checkpoint.torch.save = lambda state, file: counted_save(state, file, countdown)
-    module.kill_at_step = 1 if kill_at == "update" else -1
-    if kill_at == "checkpoint":
-        checkpoint.torch.save = lambda state, file: (torn_save if module.num_updates == 2 else REAL_SAVE)(state, file)
+    arm(module, kill_at, countdown)
     is_one = strategy in ("", "auto")
     devices = Devices() if is_one else Devices(processes=2, strategy=strategy)
     logger = MetricsTable(folder) if ranks.is_first() else None
