@@ -56,13 +56,18 @@ def _whole(tensor: Tensor) -> Tensor:
 
 
 def load_named_weights(model: PreTrainedModel, weights: Mapping[str, Tensor]) -> None:
-    """The inverse of `named_weights`. Raises ValueError unless the names are the model's.
+    """The inverse of `named_weights`. Raises ConfigError unless names and shapes are the model's.
 
     All ranks must call it where the weights are spread over them.
     """
-    expected = named_weights(model).keys()
-    if expected != weights.keys():
-        raise ValueError(f"weights of another model: {sorted(expected ^ weights.keys())[:3]} are in one of them only")
+    expected = {name: tuple(tensor.shape) for name, tensor in named_weights(model).items()}
+    found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
+    if expected != found:
+        name = min(key for key in expected | found if expected.get(key) != found.get(key))
+        raise ConfigError(
+            f"checkpoint: weights of another model: {name} is {found.get(name, 'not there')}, expected "
+            f"{expected.get(name, 'none')}; resume with the model.path and model.lora that the run began with"
+        )
     present = model.state_dict()
     placed = {name: _placed(tensor, present[name]) for name, tensor in weights.items()}
     model.load_state_dict(placed, strict=False)  # not strict: the other name of a tied weight is left out

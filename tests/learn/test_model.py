@@ -126,8 +126,25 @@ def test_a_tied_head_is_one_weight_and_goes_back_into_both_places():
     load_named_weights(other, weights)
     ids = torch.tensor([[5, 6, 7]])
     assert torch.equal(other(ids).logits, tiny_model(3)(ids).logits)
-    with pytest.raises(ValueError, match=r"model.norm.weight"):
-        load_named_weights(other, {name: weights[name] for name in weights if name != "model.norm.weight"})
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"model.norm.weight": None}, r"model\.norm\.weight is not there, expected \(\d+,\)"),
+        ({"model.norm.lora_A.weight": torch.zeros(2)}, r"lora_A\.weight is \(2,\), expected none"),
+        (
+            {"model.norm.weight": torch.zeros(3)},
+            r"norm\.weight is \(3,\), expected .*model\.lora that the run began with",
+        ),
+    ],
+)
+def test_weights_of_another_model_are_refused_before_any_is_taken(model, change, reason):
+    before = {name: tensor.clone() for name, tensor in named_weights(model).items()}
+    foreign = {name: tensor + 1 for name, tensor in before.items()} | change
+    with pytest.raises(ConfigError, match=reason):
+        load_named_weights(model, {name: tensor for name, tensor in foreign.items() if tensor is not None})
+    assert all(torch.equal(tensor, before[name]) for name, tensor in named_weights(model).items())
 
 
 def test_a_loaded_model_is_in_fp32_and_trains(tiny_folder: Path):
