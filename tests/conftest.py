@@ -32,11 +32,11 @@ def sized():
     return lambda full, least=1: full if IS_FULL_SIZE else max(least, full // 10)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def hydra_knows_the_tree() -> Iterator[None]:
     """Configurations can be composed in this process, from any folder."""
     register()
-    OmegaConf.register_new_resolver("robustops_assets", lambda name: f"assets/{name}", replace=True)
+    OmegaConf.register_new_resolver("robustops_assets", lambda name: str(cli.PACKAGE / "assets" / name), replace=True)
     OmegaConf.register_new_resolver("robustops_groups", cli.list_groups, replace=True)
     with initialize_config_dir(str(cli.conf_dir()), version_base="1.3"):
         yield

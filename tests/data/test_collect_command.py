@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
+from hydra import compose
 from pyarrow import parquet
 from transformers import AutoTokenizer
 
-from robustops import cli
 from robustops.compose.collect import run
 from robustops.compose.demonstrations import EXPORT, read_conversations
 from robustops.compose.scene import build_scene
 from robustops.compose.spending import SPEND
-from robustops.config import RunConfig, register, typed
+from robustops.config import RunConfig, typed
 from robustops.core.errors import ConfigError, TableError
 from robustops.core.tables import read_json
 from robustops.data.formats import FORMATS
@@ -27,17 +24,10 @@ from robustops.data.guidance import EXECUTION, RECOVERY
 from robustops.data.sft import SAMPLES, load_samples
 from tests.data.teacher_server import served_expert
 
+pytestmark = pytest.mark.usefixtures("hydra_knows_the_tree")
+
 NUM_TASKS = 9
 SIZES = (f"split.num_train={NUM_TASKS}", "split.num_val=3", "split.num_test=3", "split.domains=[csm,itsm,hr]")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def hydra_knows_the_tree() -> Iterator[None]:
-    register()
-    OmegaConf.register_new_resolver("robustops_assets", lambda name: str(cli.PACKAGE / "assets" / name), replace=True)
-    OmegaConf.register_new_resolver("robustops_groups", cli.list_groups, replace=True)
-    with initialize_config_dir(str(cli.conf_dir()), version_base="1.3"):
-        yield
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
+from hydra import compose
 
 from robustops import cli
 from robustops.agent.vocabulary import vocabulary_sha256
 from robustops.compose.collect import run
 from robustops.compose.sft import read_demonstrations
-from robustops.config import RunConfig, SftConfig, register, typed
+from robustops.config import RunConfig, SftConfig, typed
 from robustops.config.preflight import before_training
 from robustops.core.errors import ConfigError, SplitError, TableError, UserError
 from robustops.core.tables import Header, write_listing
@@ -25,20 +23,12 @@ from robustops.data.task_set import COMMITTED_SPLIT
 from robustops.faults.catalogue import subtypes_of
 from tests.agent.chat_folder import QWEN3_LIKE, write_chat_folder
 
+pytestmark = pytest.mark.usefixtures("hydra_knows_the_tree")
+
 SHIPPED = cli.PACKAGE / "assets" / "demonstrations" / "synthetic.jsonl.gz"
 TINY_BASE = cli.PACKAGE / "assets" / "models" / "tiny-base"
 COMMITTED = SplitManifest.load(COMMITTED_SPLIT)
 NUM_TASKS = 14  # enough for every template of the part
-
-
-@pytest.fixture(scope="module", autouse=True)
-def hydra_knows_the_tree() -> Iterator[None]:
-    """With the assets where they really are."""
-    register()
-    OmegaConf.register_new_resolver("robustops_assets", lambda name: str(cli.PACKAGE / "assets" / name), replace=True)
-    OmegaConf.register_new_resolver("robustops_groups", cli.list_groups, replace=True)
-    with initialize_config_dir(str(cli.conf_dir()), version_base="1.3"):
-        yield
 
 
 def configured(primary: str, *overrides: str) -> RunConfig:
