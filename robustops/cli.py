@@ -146,6 +146,11 @@ def explain(error: Exception) -> str:
         return f"unknown key or group {key!r}.{nearest(key, writable())}"
     if match := re.search(r"Key '([^']+)' is not in struct", text):
         return f"unknown key {match.group(1)!r}.{nearest(match.group(1), writable())}"
+    if match := re.match(r"LexerNoViableAltException: (.*)", text):
+        return (
+            f"{match.group(1)}: a character in it cannot be read; write ~ as $HOME, and quote a value for shell and "
+            "Hydra, as 'key=\"the value\"'"
+        )
     if "Ambiguous value for argument" in text:
         return f"{text.splitlines()[0]}: several values for one key need -m (multirun)"
     return text.splitlines()[0]

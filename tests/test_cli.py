@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException
 
-from robustops.cli import check_installation, run
+from robustops.cli import check_installation, explain, run
 from robustops.core.errors import ConfigError
 
 
@@ -69,6 +72,12 @@ def test_a_missing_value_names_its_key(tmp_path: Path) -> None:
 
 def test_several_values_without_multirun_point_to_it(tmp_path: Path) -> None:
     assert "-m (multirun)" in refusal("train", "seed=1,2", cwd=tmp_path)
+
+
+def test_a_home_folder_that_hydra_cannot_read_is_told_how_to_write_it() -> None:
+    with pytest.raises(HydraException) as refused:
+        OverridesParser.create().parse_overrides(["run.dir=~/runs/mine"])
+    assert re.match(r"run\.dir=~/runs/mine: .* write ~ as \$HOME", explain(refused.value))
 
 
 def test_an_unwritable_run_directory_is_one_line(tmp_path: Path) -> None:

@@ -9,16 +9,16 @@ from typing import Any
 from robustops.agent.codec import Codec
 from robustops.agent.vllm_process import SERVED_NAME, VllmProcess
 from robustops.agent.vllm_server import ServerOptions, ServerPolicy
+from robustops.compose.hardware import is_served
 from robustops.compose.policy import build_engine, vllm_options
 from robustops.config import RunConfig
 from robustops.config.preflight import model_folder
 
 
 def build_training_engine(config: RunConfig, codec: Codec, folder: Path) -> Any:
-    """The engine of rollouts, on the first rank. With several ranks vLLM is a server: its process group is its own."""
+    """The engine of rollouts, on the first rank."""
     settings, weights = config.engine, Path(config.engine.weights_folder or folder / "engine-weights")
-    is_alone = (config.hardware.gpus or config.hardware.processes) == 1
-    if settings.kind != "vllm" or (is_alone and not settings.urls):
+    if not is_served(config):
         return build_engine(config, codec, can_sleep=True)
     options = ServerOptions(
         urls=tuple(settings.urls), model=settings.served_name, weights_folder=weights.expanduser().absolute()

@@ -79,6 +79,7 @@ def test_what_is_promised_fits(overrides, capsys):
             (*RL, "hardware=gpu1_80g", "model.attn=flash_attention_2", "hardware.precision=fp32"),
             r"model\.attn=flash_attention_2 computes in bf16",
         ),
+        ((*RL, "hardware=gpu2_96g", "engine.deterministic=true"), r"engine\.deterministic=true: a vLLM server"),
         ((*RL, "model.shape.num_hidden_layers=many"), r"model\.shape: expected whole numbers"),
         ((*RL, "~model.shape.num_attention_heads"), r"model\.shape: num_attention_heads"),
         ((*RL, "plan.episodes=nowhere"), r"plan\.episodes"),
