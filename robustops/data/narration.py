@@ -58,16 +58,21 @@ _VALUE = re.compile(r"\"([^\"]+)\"|“([^”]+)”|\b([A-Za-z]{2,}[_-]?\d[\w-]*)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _MARKUP = re.compile(r"[?`{}<>|=]")
 _WORD = re.compile(r"\w+")
-_WORDS: Mapping[str, str] = {
-    "plain": "a|an|and|are|as|at|be|been|by|for|has|have|i|in|is|it|its|now|of|on|that|the|there|this|to|ve|was|we|were"
-    "|with|reply|result|record|shows|says",
-    "intention": "will|ll|need|must|should|am|going|m|let|me|s|next|first|then|plan",
-    "verb": "check|find|get|list|look|read|up|" + "|".join(_TOOL_WORDS.values()),
-}
-_PLAIN, _PLANNING, _VERBS = (frozenset(words.split("|")) for words in _WORDS.values())
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split("|"))
+
+
+_PLAIN = _words(
+    "a|an|and|are|as|at|be|been|by|for|has|have|i|in|is|it|its|now|of|on|that|the|there|this|to|ve|was|we|were|with"
+    "|reply|result|record|shows|says"
+)
+_PLANNING = _words("will|ll|need|must|should|am|going|m|let|me|s|next|first|then|plan")
+_VERBS = _words(f"check|find|get|list|look|read|up|{'|'.join(_TOOL_WORDS.values())}")
 # claims that every action of their kind proves; the others must be found in the call or its reply
-_GENERAL = frozenset(
-    f"{_CLAIMS['read']}|{_CLAIMS['any']}|created|added|made|updated|changed|modified|deleted|removed|sent".split("|")
+_GENERAL = _words(
+    f"{_CLAIMS['read']}|{_CLAIMS['any']}|created|added|made|updated|changed|modified|deleted|removed|sent"
 )
 
 
@@ -132,26 +137,36 @@ def _judge_sentence(sentence: str, history: History) -> Support:
     if not all(_holds(seen, value) for value in values):
         return "unsupported"
     is_intention = _INTENTION.search(sentence) is not None
-    claimed = {match.group(1).casefold() for match in _CLAIM.finditer(sentence)}
-    claimed |= {match.group().casefold() for match in _ANYWHERE.finditer(sentence)}
-    if is_intention:  # "when all is done, I will ..." claims nothing
-        claimed = {word for word in claimed if _KIND_OF_WORD[word] != "any"}
+    claimed = _claimed(sentence, is_intention=is_intention)
     proofs = {word: _proofs(_KIND_OF_WORD[word], history.receipts) for word in claimed}
     if not all(proofs.values()):
         return "unsupported"
-    if not _MARKUP.search(sentence):
-        words = set(_WORD.findall(_VALUE.sub(" ", sentence).casefold())) - _PLAIN - claimed
-        if is_intention:
-            words -= _PLANNING | _VERBS | set(_WORD.findall(history.given.casefold()))
-        is_cited = bool(values) and any(_holds_all(record, values, words) for record in _records(history.replies))
-        if is_cited and not claimed:
-            return "supported"
-        if claimed and all(
-            any(_holds_all(text, values, words) and _is_named(claim, text) for text in texts)
-            for claim, texts in proofs.items()
-        ):
-            return "supported"
+    words = set(_WORD.findall(_VALUE.sub(" ", sentence).casefold())) - _PLAIN - claimed
+    if is_intention:
+        words -= _PLANNING | _VERBS | set(_WORD.findall(history.given.casefold()))
+    if not _MARKUP.search(sentence) and _is_proven(values, words, proofs, history.replies):
+        return "supported"
     return "planning" if is_intention else "unproven"
+
+
+def _claimed(sentence: str, *, is_intention: bool) -> set[str]:
+    found = {match.group(1).casefold() for match in _CLAIM.finditer(sentence)}
+    found |= {match.group().casefold() for match in _ANYWHERE.finditer(sentence)}
+    if is_intention:  # "when all is done, I will ..." claims nothing
+        return {word for word in found if _KIND_OF_WORD[word] != "any"}
+    return found
+
+
+def _is_proven(
+    values: Sequence[str], words: Collection[str], proofs: Mapping[str, Sequence[str]], replies: Sequence[str]
+) -> bool:
+    """Each claim by one of its receipts; a sentence without claims by one record, of which it must cite a value."""
+    if not proofs:
+        return bool(values) and any(_holds_all(record, values, words) for record in _records(replies))
+    return all(
+        any(_holds_all(text, values, words) and _is_named(claim, text) for text in texts)
+        for claim, texts in proofs.items()
+    )
 
 
 def _proofs(kind: str, receipts: Sequence[Receipt]) -> list[str]:
