@@ -15,6 +15,7 @@ from typing import Any
 from lightning.pytorch.loggers import Logger
 
 from robustops.core.tables import write_atomically
+from robustops.rollout.run_folder import cut_unfinished_line
 
 FILE = "metrics.csv"
 
@@ -27,6 +28,7 @@ class MetricsTable(Logger):
         self.path = folder / FILE
         self._rows: dict[int, dict[str, Any]] = {}
         if self.path.is_file():
+            cut_unfinished_line(self.path)  # as a full disk leaves one: its step may read as another
             with self.path.open(newline="") as file:
                 self._rows = {int(row["step"]): dict(row) for row in csv.DictReader(file) if row.get("step")}
         self._columns = ["step", *dict.fromkeys(name for row in self._rows.values() for name in row if name != "step")]

@@ -38,3 +38,14 @@ def test_a_metric_that_appears_later_gets_a_column_of_its_own(tmp_path: Path) ->
     table.log_metrics({"loss": 2.0, "monitoring_loss": 2.5}, step=2)
     assert rows(tmp_path)[0] == {"step": "1", "loss": "3.0", "monitoring_loss": ""}
     assert rows(tmp_path)[1]["monitoring_loss"] == "2.5"
+
+
+def test_a_row_that_a_full_disk_cut_short_is_no_step(tmp_path: Path) -> None:
+    """The step that was cut is repeated; "12" cut after its first digit must not stand for step 1."""
+    table = MetricsTable(tmp_path)
+    for step in (1, 11):
+        table.log_metrics({"loss": 3.0}, step=step)
+    path = tmp_path / "metrics.csv"
+    path.write_text(path.read_text() + "1")
+    MetricsTable(tmp_path).log_metrics({"loss": 2.0}, step=12)
+    assert [(row["step"], row["loss"]) for row in rows(tmp_path)] == [("1", "3.0"), ("11", "3.0"), ("12", "2.0")]
