@@ -17,7 +17,7 @@ from robustops.compose.scene import Scene, build_completion, build_scene
 from robustops.config import RunConfig
 from robustops.config.preflight import tokenizer_folder
 from robustops.core.errors import ConfigError, TableError
-from robustops.core.tables import read_json, read_lines, set_name
+from robustops.core.tables import read_json, set_name
 from robustops.core.task import Task
 from robustops.data.conversation import Conversation, conversation_of
 from robustops.data.formats import FORMATS
@@ -27,7 +27,7 @@ from robustops.data.supervision import Demonstration, SftExport, export
 from robustops.data.tasks import domains_of
 from robustops.rollout.play import selected_tools
 from robustops.rollout.run_folder import RUN, TRAJECTORIES
-from robustops.rollout.trajectory import load_episode
+from robustops.rollout.trajectory import read_trajectories
 
 REVIEWS = "reviews.jsonl"
 EXPORT = "export"
@@ -60,8 +60,7 @@ def read_demonstrations(scene: Scene, folder: Path) -> list[Demonstration]:
     if not path.is_file():
         raise TableError(f"{path}: no such file; `python -m robustops.collect run.dir={folder}` makes it")
     found = []
-    for line in read_lines(path):
-        episode = load_episode(line)
+    for episode in read_trajectories(path):
         task = scene.tasks.get(episode.case.task_id) or scene.task_set.task(episode.case.task_id)
         found.append(
             Demonstration(

@@ -29,10 +29,9 @@ from robustops.config import GrpoConfig, RunConfig
 from robustops.config.attention import check_attention
 from robustops.config.preflight import LOCAL_ENGINES
 from robustops.core.errors import ConfigError, TableError
-from robustops.core.tables import read_lines
 from robustops.learn.memory import ModelShape
 from robustops.rollout.run_folder import TRAJECTORIES
-from robustops.rollout.trajectory import load_episode
+from robustops.rollout.trajectory import read_trajectories
 
 CAPS = (4096, 8192, 16384, 24576, 32768, 49152, 65536)  # tokens of a whole episode
 
@@ -149,8 +148,10 @@ def measured_lengths(folder: Path) -> list[int]:
     path = folder / TRAJECTORIES
     if not path.is_file():
         raise TableError(f"plan.episodes: {path} does not exist; give the folder of a run with episodes")
-    episodes = (load_episode(line) for line in read_lines(path))
-    lengths = [sum(len(t.context_ids) + len(t.sampled_ids) for t in episode.turns) for episode in episodes]
+    lengths = [
+        sum(len(turn.context_ids) + len(turn.sampled_ids) for turn in episode.turns)
+        for episode in read_trajectories(path)
+    ]
     if not any(lengths):
         raise TableError(f"plan.episodes: no episode with tokens in {path}")
     return lengths

@@ -16,7 +16,7 @@ from robustops.core.task import Task
 from robustops.rollout.rows import RunIdentity, row_of
 from robustops.rollout.run_folder import ROWS, RUN, TRAJECTORIES, cut_unfinished_line
 from robustops.rollout.task_file import write_tasks
-from robustops.rollout.trajectory import dump_episode, load_episode
+from robustops.rollout.trajectory import dump_episode, read_trajectories
 
 
 class TrainingLog:
@@ -40,10 +40,8 @@ class TrainingLog:
                 self._written.add(_key(source))
 
     def finish(self, tasks: Mapping[str, Task], *, about: Mapping[str, Any]) -> list[EpisodeRow]:
-        rows = []
-        for line in read_lines(self._path):
-            episode = load_episode(line)
-            rows.append(row_of(episode, tasks[episode.case.task_id], self._identity))
+        episodes = read_trajectories(self._path)
+        rows = [row_of(episode, tasks[episode.case.task_id], self._identity) for episode in episodes]
         write_episodes(self._folder / ROWS, rows)
         write_tasks(self._folder, (tasks[task_id] for task_id in dict.fromkeys(row.task_id for row in rows)))
         identity = asdict(self._identity)
