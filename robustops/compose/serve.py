@@ -20,7 +20,7 @@ from robustops.config.preflight import model_folder
 from robustops.core.errors import ConfigError
 from robustops.data.expert_endpoint import ExpertEndpoint, listening
 from robustops.data.task_set import TaskSet
-from robustops.gym.listening import Served
+from robustops.gym.listening import Served, check_port_is_free
 from robustops.gym.runtime.service import ContainerOptions, planned, serve_containers
 from robustops.gym.server import serve
 
@@ -97,6 +97,7 @@ def serve_model(config: ServeConfig) -> None:
     if config.dry_run:
         print(shlex.join([*(f"{name}={value}" for name, value in environment.items()), *command]))
         return
+    check_port_is_free(config.host, port)
     print(f"{config.served_name}: http://{config.host}:{port}/v1, once it says that startup is complete", flush=True)
     os.execve(command[0], command, {**os.environ, **environment})
 

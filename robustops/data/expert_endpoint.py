@@ -19,6 +19,7 @@ from robustops.agent.plan import Plan
 from robustops.agent.scripted import expert_decisions, next_decision
 from robustops.core.task import ToolSchema
 from robustops.data.task_set import TaskSet
+from robustops.gym.listening import listen
 
 
 class _Wire(BaseModel):
@@ -122,7 +123,6 @@ async def listening(reply: Answering, host: str, port: int) -> AsyncIterator[str
     runner = web.AppRunner(app)
     await runner.setup()
     try:
-        await web.TCPSite(runner, host, port).start()
-        yield f"http://{host}:{runner.addresses[0][1]}/v1"
+        yield f"{await listen(runner, host, port)}/v1"
     finally:
         await runner.cleanup()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -23,6 +24,14 @@ class Served:
 def public_port(domain: str, port: int | None, port_offset: int) -> int:
     """`port`, or else the domain's public one, moved by `port_offset`."""
     return BY_DOMAIN[domain].port + port_offset if port is None else port
+
+
+def check_port_is_free(host: str, port: int) -> None:
+    """For a server that says so itself, but in a page. Raises ConfigError for an address that cannot be bound."""
+    try:
+        socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+    except OSError as error:
+        raise ConfigError(f"cannot listen on {host}:{port} ({error}); choose another with port=N") from error
 
 
 async def listen(runner: web.AppRunner, host: str, port: int) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import shlex
+import socket
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from robustops.config.check import check_serving
 from robustops.config.gym import ServeConfig
 from robustops.config.model import ModelConfig
 from robustops.core.errors import ConfigError
+from robustops.data.expert_endpoint import listening
 
 TINY = Path(__file__).resolve().parents[2] / "robustops" / "assets" / "models" / "tiny-base"
 MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello."}]
@@ -60,6 +63,27 @@ def test_a_compact_model_s_endpoint_does_not_list_the_tools_again():
 def test_what_cannot_be_served_is_refused(config, message):
     with pytest.raises(ConfigError, match=message):
         check_serving(config)
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        yield taken.getsockname()[1]
+
+
+@pytest.mark.vllm
+@pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
+def test_a_port_that_is_taken_is_refused_before_vllm_starts(taken_port, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.execve", lambda *command: pytest.fail("vllm was started"))
+    model = ModelConfig(name="tiny", path=str(TINY), max_context_tokens=1536)
+    with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1:{taken_port}"):
+        run(ServeConfig(do="model", model=model, port=taken_port), tmp_path)
+
+
+async def test_an_expert_on_a_port_that_is_taken_is_refused(taken_port):
+    with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1:{taken_port}"):
+        async with listening(dict, "127.0.0.1", taken_port):
+            pytest.fail("it listens")
 
 
 def test_an_expert_without_a_task_set_is_refused(tmp_path):
