@@ -11,16 +11,8 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-PARTS = (
-    "__init__",
-    "__main__",
-    "advantages_measured",
-    "csm",
-    "naive",
-    "rollout_work",
-    "served",
-    "table",
-)  # shared ones
+# what the benchmarks share or call
+PARTS = {"__init__", "__main__", "advantages_measured", "csm", "naive", "rollout_work", "served", "table"}
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in PARTS)
 
 

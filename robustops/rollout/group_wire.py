@@ -69,12 +69,11 @@ def dump_checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
 
 
 def load_checkpoint(line: Mapping[str, Any]) -> Checkpoint:
-    signature_observation_state = ((entry[0], entry[1], entry[2]) for entry in line["read_history"])
     return Checkpoint(
         turns=load_turns(line["turns"]),
         database=base64.b64decode(line["database"]),
         pending=None if line["pending"] is None else ToolCall(**line["pending"]),
-        read_history=tuple(signature_observation_state),
+        read_history=tuple((signature, observed, state) for signature, observed, state in line["read_history"]),
         state_hash=line["state_hash"],
         plan=None if line["plan"] is None else FaultPlan(**line["plan"]),
         remaining_cap=line["remaining_cap"],
