@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
@@ -77,7 +78,6 @@ def shape_of(config: RunConfig) -> ModelShape:
     try:
         values = json.loads(path.read_text()) if path.is_file() else config.model.shape
         shape = ModelShape.of_config(values)
-        sizes = [getattr(shape, name) for name in ModelShape.__slots__ if name != "is_tied"]
     except KeyError as error:
         raise ConfigError(
             f"model.shape: {error.args[0]} is not stated for {config.model.name}; write it, or put the model in "
@@ -87,6 +87,7 @@ def shape_of(config: RunConfig) -> ModelShape:
         raise ConfigError(
             f"{source}: not the config.json of a model ({error}); put the model in {path.parent}"
         ) from error
+    sizes = [value for name, value in asdict(shape).items() if name != "is_tied"]
     if any(not isinstance(size, int) or size < 1 for size in sizes):
         raise ConfigError(f"{source}: expected whole numbers of at least 1, got {shape}")
     return shape
