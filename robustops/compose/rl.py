@@ -17,7 +17,7 @@ from robustops.compose.progress import progress
 from robustops.compose.scene import Scene, about, build_scene, build_training_scheduler, identity_of, weights_of
 from robustops.compose.sft import EXPORT
 from robustops.compose.trainer import COMPUTE, build_devices, build_logger, lora_of
-from robustops.compose.training_engine import build_training_engine
+from robustops.compose.training_engine import build_training_engine, drop_weights
 from robustops.config import GrpoConfig, RunConfig
 from robustops.config.preflight import model_folder
 from robustops.core.episode import EpisodeGroup
@@ -59,7 +59,7 @@ def train_rl(config: RunConfig, algorithm: GrpoConfig, folder: Path) -> None:
         if log is not None and isinstance(outcome, EpisodeGroup):
             log.add(slot.slot_id, outcome)
 
-    with progress("RL steps", every_note=True) as report, closing(engine, scene):
+    with progress("RL steps", every_note=True) as report, closing(engine, scene, folder):
         logger = build_logger(config, folder) if ranks.is_first() else None
         show = episode_table(logger, weights_of(config))
         callback = build_callback(
@@ -86,12 +86,13 @@ def training_identity(config: RunConfig, folder: Path) -> RunIdentity:
 
 
 @contextmanager
-def closing(engine: Any, scene: Scene) -> Iterator[None]:
+def closing(engine: Any, scene: Scene, folder: Path) -> Iterator[None]:
     """A later job of the same process starts an engine and connections of its own."""
 
     async def close() -> None:
         if engine is not None:
             await engine.close()
+            drop_weights(folder)
         await scene.close()
 
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,18 @@ from robustops.compose.policy import build_engine, vllm_options
 from robustops.config import RunConfig
 from robustops.config.preflight import model_folder
 
+WEIGHTS = "engine-weights"
+
+
+def drop_weights(folder: Path) -> None:
+    """Weights on their way to servers, which a killed run leaves behind and a finished one needs no more."""
+    shutil.rmtree(folder / WEIGHTS, ignore_errors=True)
+
 
 def build_training_engine(config: RunConfig, codec: Codec, folder: Path) -> Any:
     """The engine of rollouts, on the first rank."""
-    settings, weights = config.engine, Path(config.engine.weights_folder or folder / "engine-weights")
+    drop_weights(folder)
+    settings, weights = config.engine, Path(config.engine.weights_folder or folder / WEIGHTS)
     if not is_served(config):
         return build_engine(config, codec, can_sleep=True)
     options = ServerOptions(
