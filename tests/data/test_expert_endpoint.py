@@ -34,3 +34,9 @@ async def test_anything_else_is_refused(body):
     status, answer = await asked(body)
     assert status == 400
     assert answer["error"]["message"]
+
+
+async def test_requests_are_not_listed_on_the_terminal(caplog: pytest.LogCaptureFixture):
+    caplog.set_level("INFO")
+    await asked({"messages": [{"role": "user", "content": "Say done."}]})
+    assert [record for record in caplog.records if record.name == "aiohttp.access"] == []
