@@ -33,6 +33,7 @@ def some_gpus(count: int) -> HardwareConfig:
         ("robustops.train", ("+experiment=tiny_rl", "model.attn=flash_attention_2"), "hardware=cpu has none"),
         ("robustops.evaluate", ("+experiment=tiny_eval", "model.path=nowhere"), "model.path: no model in"),
         ("robustops.evaluate", ("split.part=train",), "evaluation uses val or test"),
+        ("robustops.evaluate", ("engine.urls=[http://127.0.0.1:9]",), "an evaluation loads model.path itself"),
         ("robustops.train", ("+experiment=tiny_sft", "algorithm.demonstrations=nowhere"), "algorithm.demonstrations:"),
         ("robustops.evaluate", ("+experiment=tiny_eval", "split.graphs=nowhere"), "expected a graphs file"),
     ],

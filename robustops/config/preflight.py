@@ -39,6 +39,10 @@ def before_evaluation(config: RunConfig) -> None:
     """Refuse what an evaluation would refuse after its libraries are loaded."""
     if config.split.part == "train":
         raise SplitError("split.part: got 'train'; evaluation uses val or test")
+    if config.engine.urls:
+        raise ConfigError(
+            "engine.urls: training gives these servers their weights; an evaluation loads model.path itself"
+        )
     check_gpu_is_there(config.hardware)
     if config.engine.kind in LOCAL_ENGINES:
         model_folder(config.model)
