@@ -7,7 +7,7 @@ takes 17 ms, what a live csm server took to answer one query over HTTP. Every ro
 
 - robustops: the engine of rollouts, where every session goes on by itself.
 - generate: `LLM.generate` turn by turn, then the tools of the batch one after the other, as the GRPOTrainer of TRL 1.16
-  does. vLLM has the same options as ours.
+  does. vLLM has the same options as ours, and each request a seed.
 - lockstep: our engine, where a turn begins when all sessions have ended the one before and their tools, called all at
   once, have answered, as trainers do that call tools from threads. What is left of the ratio is scheduling alone.
 - transformers: TRL's loop around its `generate`, which samples for all rows until the longest has ended.
@@ -98,7 +98,10 @@ def generate_in_turns(sample: Callable[[list[Ids], list[int]], list[Sequence[int
 
 
 def vllm_generate(llm: LLM, prompts: list[Ids], wanted: list[int]) -> list[Sequence[int]]:
-    parameters = [SamplingParams(max_tokens=num, logprobs=0, ignore_eos=True, detokenize=False) for num in wanted]
+    parameters = [
+        SamplingParams(max_tokens=num, seed=row, logprobs=0, ignore_eos=True, detokenize=False)
+        for row, num in enumerate(wanted)
+    ]
     outputs = llm.generate([{"prompt_token_ids": list(ids)} for ids in prompts], parameters, use_tqdm=False)
     logprobs = [[next(iter(found.values())).logprob for found in output.outputs[0].logprobs] for output in outputs]
     assert [len(found) for found in logprobs] == wanted
