@@ -13,6 +13,7 @@ takes 17 ms, what a live csm server took to answer one query over HTTP. Every ro
 - transformers: TRL's loop around its `generate`, which samples for all rows until the longest has ended.
 - limit: the engine's own batch throughput, the same number of tokens in 16 equal rows and without tools.
 
+With --batches more sessions wait than run: ours starts the next where one ends, the loops play batch after batch of 16.
 The prompt of a turn is all that came before. Weights are random: what is sampled does not matter, and how many tokens
 is the same for all.
 """
@@ -21,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import itertools
 import statistics
 import tempfile
 import time
@@ -73,28 +73,35 @@ async def turn_of(policy: VllmPolicy, work: Work, session: int, turn: int, ids: 
 
 
 async def continuous(policy: VllmPolicy, work: Work, tool_s: float = TOOL_S) -> None:
-    async def session_of(session: int, ids: Ids) -> None:
-        for turn in range(len(work.lengths[session])):
-            ids = await turn_of(policy, work, session, turn, ids, tool_s)
+    places = asyncio.Semaphore(NUM_SESSIONS)
 
-    await asyncio.gather(*itertools.starmap(session_of, enumerate(work.prompts())))
+    async def play(session: int) -> None:
+        async with places:
+            ids = work.prompt(session)
+            for turn in range(len(work.lengths[session])):
+                ids = await turn_of(policy, work, session, turn, ids, tool_s)
+
+    await asyncio.gather(*map(play, range(len(work.lengths))))
 
 
 async def lockstep(policy: VllmPolicy, work: Work) -> None:
-    all_ids = work.prompts()
-    for turn in range(NUM_TURNS):
-        turns = (turn_of(policy, work, session, turn, ids, TOOL_S) for session, ids in enumerate(all_ids))
-        all_ids = list(await asyncio.gather(*turns))
+    for sessions in work.batches():
+        all_ids = [work.prompt(session) for session in sessions]
+        for turn in range(NUM_TURNS):
+            pairs = zip(sessions, all_ids, strict=True)
+            turns = (turn_of(policy, work, session, turn, ids, TOOL_S) for session, ids in pairs)
+            all_ids = list(await asyncio.gather(*turns))
 
 
 def generate_in_turns(sample: Callable[[list[Ids], list[int]], list[Sequence[int]]], work: Work) -> None:
     """The loop of a trainer around `generate`: `sample` gives each prompt its number of tokens."""
-    all_ids = work.prompts()
-    for turn in range(NUM_TURNS):
-        found = sample(all_ids, [lengths[turn] for lengths in work.lengths])
-        for session, sampled in enumerate(found):
-            time.sleep(TOOL_S)
-            all_ids[session] = (*all_ids[session], *sampled, *reply_to(session, turn))
+    for sessions in work.batches():
+        all_ids = [work.prompt(session) for session in sessions]
+        for turn in range(NUM_TURNS):
+            found = sample(all_ids, [work.lengths[session][turn] for session in sessions])
+            for row, (session, sampled) in enumerate(zip(sessions, found, strict=True)):
+                time.sleep(TOOL_S)
+                all_ids[row] = (*all_ids[row], *sampled, *reply_to(session, turn))
 
 
 def vllm_generate(llm: LLM, prompts: list[Ids], wanted: list[int]) -> list[Sequence[int]]:
@@ -179,14 +186,15 @@ def seconds_of(
     return seconds
 
 
-def measure(size: str, num_rounds: int, wanted: Sequence[str], root: Path) -> dict[str, object]:
+def measure(size: str, num_batches: int, num_rounds: int, wanted: Sequence[str], root: Path) -> dict[str, object]:
     folder = folder_of(size, root)
-    works = [Work.dealt(number) for number in range(1, num_rounds + 1)]
+    works = [Work.dealt(number, num_batches) for number in range(1, num_rounds + 1)]
     with engines(folder) as (policy, llm):
         ways = {name: way for name, way in ways_of(policy, llm, folder).items() if name in ("robustops", *wanted)}
         seconds = seconds_of(ways, works, lambda: (policy._engine.reset_prefix_cache(), llm.reset_prefix_cache()))
     num_tokens = works[0].num_tokens
-    row: dict[str, object] = {"parameters": size, "tokens": num_tokens, "rounds": num_rounds}
+    row: dict[str, object] = {"parameters": size, "sessions": num_batches * NUM_SESSIONS}
+    row |= {"tokens": num_tokens, "rounds": num_rounds}
     for name, found in seconds.items():
         row[f"{name}_tokens_per_s"] = round(num_tokens / statistics.median(found))
         if name != "robustops":
@@ -201,12 +209,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5, help="interleaved measurements of each way (default 5)")
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES), help="(default: all)")
+    parser.add_argument("--batches", type=int, default=1, help=f"of {NUM_SESSIONS} sessions, in each round (default 1)")
     parser.add_argument("--ways", nargs="+", choices=OTHERS, default=OTHERS, help="beside ours (default: all)")
     options = parser.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as root:
         for size in options.sizes:
-            row = measure(size, options.rounds, options.ways, Path(root))
+            row = measure(size, options.batches, options.rounds, options.ways, Path(root))
             print("\n".join(f"{key:26} {value}" for key, value in row.items()), end="\n\n", flush=True)
 
 

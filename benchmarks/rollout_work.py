@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import random
 from dataclasses import dataclass
@@ -33,8 +34,8 @@ class Work:
     lengths: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def dealt(cls, seed: int) -> Work:
-        num = NUM_SESSIONS * NUM_TURNS
+    def dealt(cls, seed: int, num_batches: int = 1) -> Work:
+        num = num_batches * NUM_SESSIONS * NUM_TURNS
         lengths = [quantile((number + 0.5) / num) for number in range(num)]
         random.Random(seed).shuffle(lengths)
         return cls(tuple(tuple(lengths[start : start + NUM_TURNS]) for start in range(0, num, NUM_TURNS)))
@@ -43,13 +44,25 @@ class Work:
     def num_tokens(self) -> int:
         return sum(map(sum, self.lengths))
 
+    def batches(self) -> list[range]:
+        """The sessions that lockstep plays together."""
+        starts = range(0, len(self.lengths), NUM_SESSIONS)
+        return [range(start, min(start + NUM_SESSIONS, len(self.lengths))) for start in starts]
+
     @property
     def steps_ratio(self) -> float:
-        """Decoding steps in lockstep for one of the longest session: what scheduling gains where steps cost alike."""
-        return sum(map(max, zip(*self.lengths, strict=True))) / max(map(sum, self.lengths))
+        """Decoding steps in lockstep for one where a finished session makes room for the next at once."""
+        in_lockstep = 0
+        for sessions in self.batches():
+            turns = zip(*(self.lengths[session] for session in sessions), strict=True)
+            in_lockstep += sum(map(max, turns))
+        ends = [0] * NUM_SESSIONS
+        for lengths in self.lengths:
+            heapq.heapreplace(ends, ends[0] + sum(lengths))
+        return in_lockstep / max(ends)
 
-    def prompts(self) -> list[Ids]:
-        return [ids_of(f"prompt {session}", PROMPT_TOKENS) for session in range(len(self.lengths))]
+    def prompt(self, session: int) -> Ids:
+        return ids_of(f"prompt {session}", PROMPT_TOKENS)
 
     def even(self) -> Work:
         """As many tokens, all rows alike and a single turn."""

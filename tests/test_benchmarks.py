@@ -51,6 +51,12 @@ def test_lockstep_steps_are_the_longest_of_each_turn_for_one_longest_session(par
     assert work.steps_ratio == (10 + 20 + 30) / 36
 
 
+def test_a_batch_waits_for_the_one_before_where_a_session_waits_for_one_place(part):
+    work = part("rollout_work").Work(((10,), *((1,),) * 16))
+    assert work.batches() == [range(0, 16), range(16, 17)]
+    assert work.steps_ratio == (10 + 1) / 10  # the seventeenth follows one of the short ones
+
+
 def test_the_context_of_the_longest_session_fits_the_engine(part):
     found = part("rollout_work")
     longest = sorted(sum(found.Work.dealt(0).lengths, ()))[-found.NUM_TURNS :]
