@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hydra import initialize_config_dir
+from hypothesis import HealthCheck, settings
 from omegaconf import OmegaConf
 
 from robustops import cli
@@ -15,6 +16,10 @@ from robustops.config import register
 
 ROOT = Path(__file__).resolve().parents[1]
 IS_FULL_SIZE = os.environ.get("ROBUSTOPS_TEST_SIZE") == "full"
+
+# A busy machine makes no test fail: nothing is judged by its seconds.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

@@ -111,7 +111,7 @@ def play(stage: Stage, domain: str, calls: list[Call], subtype: str, cap: int, s
 
 
 @given(history=histories(max_calls=5), **PLANNED)
-@settings(max_examples=NUM_EXAMPLES, deadline=None)
+@settings(max_examples=NUM_EXAMPLES)
 def test_the_laws_hold_for_every_domain_in_process(
     in_process: Stage, history: tuple[str, list[Call]], subtype: str, cap: int, seed: int
 ) -> None:
@@ -120,7 +120,7 @@ def test_the_laws_hold_for_every_domain_in_process(
 
 @pytest.mark.slow
 @given(history=histories(max_calls=2), **PLANNED)
-@settings(max_examples=NUM_EXAMPLES, deadline=None)
+@settings(max_examples=NUM_EXAMPLES)
 def test_the_laws_hold_for_every_domain_over_http(
     over_http: Stage, history: tuple[str, list[Call]], subtype: str, cap: int, seed: int
 ) -> None:

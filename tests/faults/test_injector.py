@@ -202,7 +202,7 @@ SEQUENCES = st.lists(CALLS, min_size=1, max_size=8)
 
 
 @given(calls=SEQUENCES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_without_a_plan_the_wrapped_session_is_byte_identical(calls: list[tuple[str, dict[str, Any]]]) -> None:
     async def scenario() -> None:
         bare, inner = DeskSession(), DeskSession()
@@ -225,7 +225,7 @@ def test_without_a_plan_the_wrapped_session_is_byte_identical(calls: list[tuple[
     seed=st.integers(0, 2**31),
     intensity=st.none() | st.floats(0, 1),
 )
-@settings(max_examples=2000 if IS_FULL_SIZE else 200, deadline=None)
+@settings(max_examples=2000 if IS_FULL_SIZE else 200)
 def test_invariants_over_random_calls(
     calls: list[Call], target: int, subtype: str, cap: int, seed: int, intensity: float | None
 ) -> None:
@@ -234,7 +234,7 @@ def test_invariants_over_random_calls(
 
 
 @given(calls=SEQUENCES, subtype=st.sampled_from(sorted(KINDS)), cut=st.integers(0, 8), seed=st.integers(0, 2**31))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_an_injector_continued_from_a_checkpoint_shows_the_same(
     calls: list[tuple[str, dict[str, Any]]], subtype: str, cut: int, seed: int
 ) -> None:

@@ -29,7 +29,7 @@ def choose(scheduler: Scheduler, subtypes: Sequence[str], key: str, stratum: Str
     subtypes=st.sets(st.sampled_from(ALL), min_size=1).map(sorted),
     places=st.lists(st.sampled_from(STRATA), max_size=40),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_counts_never_differ_by_more_than_one_while_everything_is_eligible(
     seed: int, subtypes: list[str], places: list[Stratum]
 ) -> None:
@@ -43,7 +43,7 @@ def test_counts_never_differ_by_more_than_one_while_everything_is_eligible(
 
 
 @given(seed=st.integers(0, 2**32), num_draws=st.integers(0, 40))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_within_one_domain_and_mode_counts_are_as_even(seed: int, num_draws: int) -> None:
     """With one stratum alone, the total and the stratum are the same thing."""
     scheduler = Scheduler(ALL, seed=seed)
@@ -84,7 +84,7 @@ def test_a_scarce_kind_reaches_the_computed_optimum(seed: int, every: int) -> No
 
 
 @given(seed=st.integers(0, 2**32), num_before=st.integers(0, 20), num_after=st.integers(0, 20))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_resumed_scheduler_goes_on_as_if_it_had_never_stopped(seed: int, num_before: int, num_after: int) -> None:
     straight, first = Scheduler(ALL, seed=seed), Scheduler(ALL, seed=seed)
 

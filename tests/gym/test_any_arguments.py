@@ -101,7 +101,7 @@ def test_every_call_is_answered_and_the_digest_follows(name, tmp_path, sized):
             fresh.close()
 
     @given(st.lists(calls(domain, known, words), min_size=1, max_size=4))
-    @settings(max_examples=sized(200), deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=sized(200), suppress_health_check=list(HealthCheck))
     def played(history):
         asyncio.run(scenario(history))
 

@@ -83,7 +83,7 @@ async def test_labels_of_the_argument_must_all_hold_and_trash_is_seen_when_asked
     assert await found(session, "", includeSpamTrash=True) == "plan reply disk spam"
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     q=st.lists(
         st.sampled_from(["disk", "OR", "(", ")", "{", "}", "-", "is:unread", "from:", '"', "a:b:c", "NOT", "é", "%"]),

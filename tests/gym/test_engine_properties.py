@@ -24,7 +24,7 @@ ERROR_CALLS = [(name, case[0]) for name, case in ERRORS.items()]
 ANY_CALL = st.sampled_from(WRITE_CALLS + READ_CALLS + ERROR_CALLS)
 READ_CALL = st.sampled_from(READ_CALLS + ERROR_CALLS)
 HISTORY = st.lists(ANY_CALL, max_size=8)
-QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 @pytest.fixture(scope="module")

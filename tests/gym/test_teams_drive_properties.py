@@ -18,7 +18,7 @@ from robustops.gym.operations.kind import ToolFailure
 
 DOMAINS = ("teams", "drive")
 CASES = {name: domain_cases(name) for name in DOMAINS}
-QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 def calls_of(name):
@@ -76,14 +76,14 @@ ITEM = {"name": "x", "displayName": "x", "size": 5, "parents": ["x"], "members":
 
 
 @given(text=TEXTS, style=st.sampled_from(["whole", "flat", "first_function", "split"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_text_is_a_filter_or_ignored(text, style):
     condition = read_filter(text, style)
     assert condition is None or condition(ITEM.get) in (True, False)
 
 
 @given(text=TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_text_is_a_query_or_refused(text):
     with contextlib.suppress(ToolFailure):
         assert read_query(text, frozenset(ITEM))(ITEM.get) in (True, False)

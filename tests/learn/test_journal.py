@@ -78,7 +78,7 @@ def test_a_sample_answers_no_request_that_differs_in_anything_it_was_drawn_from(
     assert again.find([ASKED]) == [ANSWER]
 
 
-@settings(max_examples=25, deadline=None)  # each example waits for the disk
+@settings(max_examples=25)  # each example waits for the disk
 @given(
     logprobs=st.lists(st.floats(allow_nan=False), max_size=4),
     text=st.text(max_size=8),

@@ -75,7 +75,7 @@ def test_gradients_equal_those_of_one_row_per_member(flow, micro_batch_tokens):
     assert float(alone.norm()) > 0
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_packed_logprobs_are_those_of_each_row_for_any_groups(data):
     rng = random.Random(data.draw(st.integers(0, 10**6)))

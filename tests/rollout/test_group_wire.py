@@ -43,13 +43,13 @@ OUTCOMES = st.builds(
 
 
 @given(outcome=OUTCOMES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_an_outcome_comes_back_from_json_as_it_was(outcome: EpisodeGroup | Rejection) -> None:
     assert load_outcome(json.loads(json.dumps(dump_outcome(outcome)))) == outcome
 
 
 @given(checkpoint=CHECKPOINTS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_boundary_comes_back_from_json_as_it_was(checkpoint: Checkpoint) -> None:
     back = load_checkpoint(json.loads(json.dumps(dump_checkpoint(checkpoint))))
     assert back == checkpoint

@@ -77,7 +77,7 @@ EPISODES = st.builds(
 
 
 @given(episode=EPISODES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_line_holds_the_whole_episode(episode: Episode) -> None:
     line = json.loads(json.dumps(dump_episode(episode, source={"run": "r"})))
     assert load_episode(line) == episode
