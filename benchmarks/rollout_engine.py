@@ -1,9 +1,10 @@
 """B8: tokens per second of multi-turn rollouts, several ways in one run. Run: python benchmarks/rollout_engine.py
 
-16 sessions of 4 turns; after each turn its tool answers. Sampled lengths are those of 626 calls that a strong model
-made in recorded runs of csm and teams tasks (quantiles below, in tokens of the tiny model's tokenizer; a call and no
-more, as nothing else was recorded): half of them short reads, a few long writes. A reply has its median length. A tool
-takes 17 ms, what a live csm server took to answer one query over HTTP. Every round deals the same 64 lengths anew.
+Sessions of 4 turns, 16 at a time; after each turn its tool answers. Sampled lengths are those of 626 calls that a strong
+model made in recorded runs of csm and teams tasks (quantiles in rollout_work.py, in tokens of the tiny model's tokenizer;
+a call and no more, as nothing else was recorded): half of them short reads, a few long writes. A reply has its median
+length. A tool takes 17 ms, what a live csm server took to answer one query over HTTP. Every round deals the same lengths
+anew.
 
 - robustops: the engine of rollouts, where every session goes on by itself.
 - generate: `LLM.generate` turn by turn, then the tools of the batch one after the other, as the GRPOTrainer of TRL 1.16
@@ -13,7 +14,7 @@ takes 17 ms, what a live csm server took to answer one query over HTTP. Every ro
 - transformers: TRL's loop around its `generate`, which samples for all rows until the longest has ended.
 - limit: the engine's own batch throughput, the same number of tokens in 16 equal rows and without tools.
 
-With --batches more sessions wait than run: ours starts the next where one ends, the loops play batch after batch of 16.
+As in an RL step, more sessions wait than run: ours starts the next where one ends, the loops play batch after batch.
 The prompt of a turn is all that came before. Weights are random: what is sampled does not matter, and how many tokens
 is the same for all.
 """
@@ -207,9 +208,9 @@ def measure(size: str, num_batches: int, num_rounds: int, wanted: Sequence[str],
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5, help="interleaved measurements of each way (default 5)")
+    parser.add_argument("--rounds", type=int, default=3, help="interleaved measurements of each way (default 3)")
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES), help="(default: all)")
-    parser.add_argument("--batches", type=int, default=1, help=f"of {NUM_SESSIONS} sessions, in each round (default 1)")
+    parser.add_argument("--batches", type=int, default=3, help=f"of {NUM_SESSIONS} sessions, in each round (default 3)")
     parser.add_argument("--ways", nargs="+", choices=OTHERS, default=OTHERS, help="beside ours (default: all)")
     options = parser.parse_args()
     torch.set_num_threads(1)
