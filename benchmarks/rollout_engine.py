@@ -1,10 +1,10 @@
 """B8: tokens per second of multi-turn rollouts, several ways in one run. Run: python benchmarks/rollout_engine.py
 
-Sessions of 4 turns, 16 at a time; after each turn its tool answers. Sampled lengths are those of 626 calls that a strong
-model made in recorded runs of csm and teams tasks (quantiles in rollout_work.py, in tokens of the tiny model's tokenizer;
-a call and no more, as nothing else was recorded): half of them short reads, a few long writes. A reply has its median
-length. A tool takes 17 ms, what a live csm server took to answer one query over HTTP. Every round deals the same lengths
-anew.
+Sessions of 4 turns, 16 at a time; after each turn its tool answers. Sampled lengths are those of 626 calls that a
+strong model made in recorded runs of csm and teams tasks (quantiles in rollout_work.py, in tokens of the tiny model's
+tokenizer; a call and no more, as nothing else was recorded): half of them short reads, a few long writes. A reply has
+its median length. A tool takes 17 ms, what a live csm server took to answer one query over HTTP. Every round deals
+the same lengths anew.
 
 - robustops: the engine of rollouts, where every session goes on by itself.
 - generate: `LLM.generate` turn by turn, then the tools of the batch one after the other, as the GRPOTrainer of TRL 1.16
