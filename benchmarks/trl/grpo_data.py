@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
 import zlib
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 
 NUM_PROMPTS, GROUP_SIZE, NEW_TOKENS = 8, 4, 64
@@ -23,6 +25,14 @@ def prompts(num: int = NUM_TEXTS) -> list[str]:
 def passed_checks(token_ids: Sequence[int], member: int) -> int:
     """Of NUM_CHECKS. Members of a group differ even where they sampled the same: every group has a signal."""
     return (zlib.crc32(repr(list(token_ids)).encode()) + member) % NUM_CHECKS
+
+
+def arguments(description: str | None) -> argparse.Namespace:
+    """What each side is started with."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--steps", type=int, required=True)
+    return parser.parse_args()
 
 
 class Turns:

@@ -6,7 +6,6 @@ GrpoModule updates once. Only the gym is missing: an episode is one answer, judg
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
 import tempfile
@@ -28,6 +27,7 @@ from grpo_data import (
     NUM_CHECKS,
     NUM_PROMPTS,
     Turns,
+    arguments,
     passed_checks,
     prompts,
 )
@@ -41,13 +41,12 @@ from robustops.learn.callbacks import RlSettings, RolloutCallback
 from robustops.learn.credit import CallTags
 from robustops.learn.fit import fit
 from robustops.learn.grpo import GrpoModule, GrpoSettings
-from robustops.learn.journal import StepJournal
 from robustops.learn.loss import PolicyLoss
 from robustops.learn.model import load_model
 from robustops.learn.sampler import Sampler, SamplerSettings
 from robustops.learn.slot import Slot
 from robustops.learn.sync import Probe
-from robustops.rollout.groups import Outcome
+from robustops.rollout.groups import Journal, Outcome
 from robustops.rollout.score import RewardWeights
 
 MAX_CONTEXT = 512
@@ -65,11 +64,11 @@ class AnswerCollector:
         self._policy, self._prompt_ids = policy, prompt_ids
 
     async def collect(
-        self, slots: Sequence[Slot], *, step: int, journal: StepJournal | None, known: Mapping[int, Outcome]
+        self, slots: Sequence[Slot], *, step: int, journal: Journal | None, known: Mapping[int, Outcome]
     ) -> Sequence[Outcome]:
         return await asyncio.gather(*(self._group(index, slot, step, journal) for index, slot in enumerate(slots)))
 
-    async def _group(self, index: int, slot: Slot, step: int, journal: StepJournal | None) -> EpisodeGroup:
+    async def _group(self, index: int, slot: Slot, step: int, journal: Journal | None) -> EpisodeGroup:
         members = (self._episode(slot, step, member) for member in range(GROUP_SIZE))
         episodes = tuple(await asyncio.gather(*members))
         group = EpisodeGroup(group_id=slot.slot_id, condition=slot.flow, episodes=episodes)
@@ -127,10 +126,7 @@ def rollout_callback(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, required=True)
-    parser.add_argument("--steps", type=int, required=True)
-    options = parser.parse_args()
+    options = arguments(__doc__)
     torch.set_num_threads(1)
     tokenizer = AutoTokenizer.from_pretrained(options.model)
     prompt_ids = {f"task-{number}": tuple(tokenizer(text)["input_ids"]) for number, text in enumerate(prompts())}

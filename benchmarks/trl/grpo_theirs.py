@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import time
@@ -24,9 +23,11 @@ from grpo_data import (
     NUM_CHECKS,
     NUM_PROMPTS,
     Turns,
+    arguments,
     passed_checks,
     prompts,
 )
+from quiet import QUIET
 
 
 def reward(completion_ids, **_) -> list[float]:
@@ -71,26 +72,15 @@ def config_of(folder: str, steps: int) -> GRPOConfig:
         generation_kwargs={"min_new_tokens": NEW_TOKENS},
         temperature=1.0,
         learning_rate=LEARNING_RATE,
-        lr_scheduler_type="constant",
         beta=KL_COEF,
         max_grad_norm=MAX_GRAD_NORM,
         bf16=False,
-        use_cpu=True,
-        gradient_checkpointing=False,
-        logging_strategy="no",
-        save_strategy="no",
-        report_to="none",
-        disable_tqdm=True,
-        dataloader_num_workers=0,
-        dataloader_pin_memory=False,
+        **QUIET,
     )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, required=True)
-    parser.add_argument("--steps", type=int, required=True)
-    options = parser.parse_args()
+    options = arguments(__doc__)
     torch.set_num_threads(1)
     alternate = Alternate()
     with tempfile.TemporaryDirectory() as folder:

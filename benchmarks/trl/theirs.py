@@ -21,6 +21,7 @@ from trl import SFTConfig, SFTTrainer
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from demonstrations import BATCH_SIZE, COUNTED_EPOCHS, LEARNING_RATE, MAX_LENGTH, WARM_STEPS, sequences
+from quiet import QUIET
 from tensor_bytes import tensor_bytes
 
 
@@ -56,18 +57,10 @@ def trainer_of(options: argparse.Namespace, rows: Dataset, folder: str, clock: C
         per_device_train_batch_size=options.batch_size,
         num_train_epochs=COUNTED_EPOCHS if options.bytes else 1,
         learning_rate=LEARNING_RATE,
-        lr_scheduler_type="constant",
         bf16=True,
-        use_cpu=True,
         max_length=MAX_LENGTH,
         packing=options.packing,
-        gradient_checkpointing=False,
-        logging_strategy="no",
-        save_strategy="no",
-        report_to="none",
-        disable_tqdm=True,
-        dataloader_num_workers=0,
-        dataloader_pin_memory=False,
+        **QUIET,
     )
     tokenizer = AutoTokenizer.from_pretrained(options.model)
     if tokenizer.pad_token is None:
