@@ -60,10 +60,11 @@ def run_main(main: Main, folder: Path, *arguments: object, num_ranks: int = 1) -
     last = time.monotonic() + TIMEOUT_S
     for process in processes:
         process.join(max(0.0, last - time.monotonic()))
-    for process in processes:
-        if process.exitcode is None:
-            process.kill()
-            raise AssertionError(f"{folder} still runs after {TIMEOUT_S} s")
+    hanging = [process for process in processes if process.exitcode is None]
+    for process in hanging:
+        process.kill()
+    if hanging:
+        raise AssertionError(f"{folder} still runs after {TIMEOUT_S} s")
     return Ended(exit_code=processes[0].exitcode, printed=_printed(folder, 0).read_text())
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch.distributed as dist
-import torch.multiprocessing as mp
+from rl_forks import run_main
 from torch.nn.parallel import DistributedDataParallel
 from toy import ToyModel, backward, gradient, random_trajectories
 
@@ -18,25 +18,23 @@ from robustops.learn.loss import LossSums
 WORLD_SIZE = 2
 
 
-def one_rank(rank: int, folder: str) -> None:
+def one_rank(folder: Path) -> None:
     """Five rows here, three there, and rank 1 has no clean token at all: a local denominator would be wrong twice."""
-    torch.set_num_threads(1)
-    os.environ["GLOO_SOCKET_IFNAME"] = "lo"
-    store = dist.FileStore(f"{folder}/store", WORLD_SIZE)
-    dist.init_process_group("gloo", store=store, rank=rank, world_size=WORLD_SIZE)
+    rank = int(os.environ["LOCAL_RANK"])
+    dist.init_process_group("gloo", rank=rank, world_size=WORLD_SIZE)
     rows = [row for row in random_trajectories(8) if (row.flow == 1 and row.case_id > "case 2") == bool(rank)]
     local = count_tokens([row.num_trained for row in rows], [row.flow for row in rows])
     weights = token_weights(local.over_ranks(), num_averaged_ranks=WORLD_SIZE)
     model = DistributedDataParallel(ToyModel())
     loss = backward(model, rows, [list(range(len(rows)))], weights)
     sums = LossSums(num_tokens=sum(local.counts), max_mismatch=float(rank)).over_ranks()
-    torch.save({"gradient": gradient(model), "loss": loss, "local": local, "sums": sums}, f"{folder}/rank{rank}.pt")
-    dist.destroy_process_group()
+    torch.save({"gradient": gradient(model), "loss": loss, "local": local, "sums": sums}, folder / f"rank{rank}.pt")
 
 
 @pytest.mark.slow
 def test_two_gloo_processes_give_the_gradient_of_one(tmp_path: Path) -> None:
-    mp.spawn(one_rank, args=(str(tmp_path),), nprocs=WORLD_SIZE)
+    ended = run_main(one_rank, tmp_path, num_ranks=WORLD_SIZE)
+    assert ended.exit_code == 0, ended.printed
     ranks = [torch.load(tmp_path / f"rank{rank}.pt", weights_only=False) for rank in range(WORLD_SIZE)]
 
     rows = random_trajectories(8)
