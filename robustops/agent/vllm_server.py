@@ -2,7 +2,7 @@
 
 The servers are started as `vllm_process.serve_command` says; weights reach them through a folder that they see. Each
 says which weights it holds: one that was restarted holds its first ones, and gets the present ones again before it
-answers anything. Knows no trainer; a probe elsewhere proves the weights.
+answers anything. One that is away is waited for. Knows no trainer; a probe elsewhere proves the weights.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
+from robustops.agent.outage import Outage
 from robustops.agent.policy import Prompt, Request, Sample, SampleStore, Sampling
-from robustops.agent.vllm_endpoint import ServerDown, call, shortened, value_of
+from robustops.agent.vllm_endpoint import ServerDown, call, shortened
 from robustops.agent.vllm_process import VllmProcess
-from robustops.agent.vllm_worker import METHOD
+from robustops.agent.vllm_remote import RemoteServer, Weights
 from robustops.core.errors import PolicyError
 
 log = logging.getLogger(__name__)
 RESTART_S = 2.0  # no server starts faster: one that answered since then was not restarted
 KEEPALIVE_S = 3.0  # the server hangs up after 5 idle seconds, and a request sent at that moment fails
-HOW_TO_START = "start it as `python -m robustops.serve do=model` does (dry_run=true shows how)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,19 +67,11 @@ class _Completion(BaseModel):
     choices: list[_Choice]
 
 
-@dataclass(slots=True, kw_only=True)
-class _Server:
-    url: str
-    num_running: int = 0
-    seen_s: float = -math.inf  # when it last answered, or was found ready
-    recovery: asyncio.Lock
-
-
 class ServerPolicy:
     """Each case stays with one server, whose prefix cache knows it, unless that one has far more to do.
 
     `stop_ids` end a sample and stay in it; `decode` turns sampled ids into the sample's text. `process`: the server,
-    where it is a child of this process.
+    where it is a child of this process. `clock` and `sleep`: in seconds, of waiting.
     """
 
     def __init__(
@@ -89,13 +81,18 @@ class ServerPolicy:
         stop_ids: Sequence[int],
         decode: Callable[[Sequence[int]], str],
         process: VllmProcess | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         if not options.urls:
             raise ValueError("at least one server is needed")
         self._options, self._process = options, process
+        self._clock, self._sleep = clock, sleep
         self._stop_ids, self._decode = list(stop_ids), decode
-        self._servers = [_Server(url=url.rstrip("/"), recovery=asyncio.Lock()) for url in options.urls]
-        self._home: dict[str, _Server] = {}
+        self._servers = [
+            RemoteServer(url=url.rstrip("/"), reload_timeout_s=options.reload_timeout_s) for url in options.urls
+        ]
+        self._home: dict[str, RemoteServer] = {}
         self._http: aiohttp.ClientSession | None = None
         self._folder: Path | None = None
         self._store: SampleStore | None = None
@@ -121,19 +118,20 @@ class ServerPolicy:
             server = self._server_for(prompt.case_id)
             server.num_running += 1
             try:
-                if time.monotonic() - server.seen_s > RESTART_S:
-                    await self._recover(server, "not heard of yet")
+                if self._clock() - server.seen_s > RESTART_S:
+                    await self._recover(server)
                 answer = await self._post(server, body)
-                server.seen_s = time.monotonic()
+                server.seen_s = self._clock()
                 return self._sample(where, answer)
             except ServerDown as error:
-                log.warning("%s: %s: %s; waiting for it", where, server.url, error)
-                await self._recover(server, str(error))
+                if not server.recovery.locked():  # else another request has said it
+                    log.warning("%s: %s: %s; asked again", where, server.url, error)
+                await self._recover(server)
             finally:
                 server.num_running -= 1
         raise PolicyError(f"{where}: {self._options.max_tries} tries, no answer from {', '.join(self._options.urls)}")
 
-    def _server_for(self, case_id: str) -> _Server:
+    def _server_for(self, case_id: str) -> RemoteServer:
         least = min(self._servers, key=lambda server: server.num_running)
         home = self._home.setdefault(case_id, least)
         return home if home.num_running <= 2 * least.num_running + 8 else least
@@ -155,7 +153,7 @@ class ServerPolicy:
             "skip_special_tokens": False,
         }
 
-    async def _post(self, server: _Server, body: dict[str, Any]) -> str:
+    async def _post(self, server: RemoteServer, body: dict[str, Any]) -> str:
         if self._http is None:
             timeout = aiohttp.ClientTimeout(total=self._options.request_timeout_s, sock_connect=10)
             connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEPALIVE_S)
@@ -190,38 +188,33 @@ class ServerPolicy:
             weight_version=self.weight_version,
         )
 
-    async def _recover(self, server: _Server, reason: str) -> None:
+    async def _recover(self, server: RemoteServer) -> None:
         """Wait until the server is healthy, and make it hold the present weights. One at a time for each server."""
         async with server.recovery:
-            deadline = time.monotonic() + self._options.patience_s
-            while (trouble := await asyncio.to_thread(self._trouble_with, server)) is not None:
-                if time.monotonic() > deadline:
-                    raise PolicyError(
-                        f"{server.url}: no answer for {self._options.patience_s:.0f} s ({reason}; {trouble}); "
-                        "start the server again and run the same command"
-                    )
-                if self._process is not None:
-                    self._process.revive()
+            outage = Outage(server.url, self._options.patience_s, self._clock)
+            while (trouble := await asyncio.to_thread(server.trouble)) is not None:
+                self._bear(outage, trouble)
                 await asyncio.sleep(self._options.poll_s)
-            server.seen_s = time.monotonic()
+            outage.end()
+            server.seen_s = self._clock()
 
-    def _trouble_with(self, server: _Server) -> str | None:
-        """Why the server cannot be asked now; None where it holds the present weights and can."""
-        try:
-            call(f"{server.url}/health", timeout_s=10)
-            if self._folder is not None and self._version_of(server) != str(self.weight_version):
-                log.warning("%s was restarted: it gets weights %d again", server.url, self.weight_version)
-                self._reload(server, self._folder)
-        except ServerDown as error:
-            if error.status is not None and error.status < 500:
-                raise PolicyError(f"{error}; {HOW_TO_START}") from error
-            return str(error)
-        return None
+    def _wait_for(self, server: RemoteServer) -> None:
+        """`_recover` where no request runs."""
+        outage = Outage(server.url, self._options.patience_s, self._clock)
+        while (trouble := server.trouble()) is not None:
+            self._bear(outage, trouble)
+            self._sleep(self._options.poll_s)
+        outage.end()
+
+    def _bear(self, outage: Outage, trouble: str) -> None:
+        outage.see(trouble)
+        if self._process is not None:
+            self._process.revive()
 
     def load_weights(self, named_tensors: Iterable[tuple[str, Tensor]], version: int) -> None:
         """Replace the weights of every server and forget what was cached from the old ones.
 
-        Raises PolicyError where a server cannot take them, or says afterwards that it holds others.
+        Raises PolicyError where a server refuses them or stays away for `patience_s`.
         """
         folder = self._options.weights_folder / f"version-{version:06d}"
         folder.mkdir(parents=True, exist_ok=True)
@@ -232,25 +225,10 @@ class ServerPolicy:
             raise PolicyError(f"{folder}: the weights could not be written ({error}); free disk space") from error
         old, self._folder, self.weight_version = self._folder, folder, version
         for server in self._servers:
-            try:
-                self._reload(server, folder)
-                found = self._version_of(server)
-            except ServerDown as error:
-                raise PolicyError(f"weights {version} could not be loaded: {error}; {HOW_TO_START}") from error
-            if found != str(version):
-                raise PolicyError(f"{server.url}: holds weights {found!r} after an update to {version}")
+            server.want(Weights(folder=folder, version=version))
+            self._wait_for(server)
         if old is not None and old != folder:
             shutil.rmtree(old, ignore_errors=True)
-
-    def _reload(self, server: _Server, folder: Path) -> None:
-        body = {"method": METHOD, "kwargs": {"folder": str(folder)}}
-        call(f"{server.url}/collective_rpc", body, timeout_s=self._options.reload_timeout_s)
-        if not value_of(f"{server.url}/reset_prefix_cache", "success", {}):
-            raise ServerDown(f"{server.url}: its prefix cache could not be reset; blocks are still in use")
-        call(f"{server.url}/update_weight_version", {"new_version": str(self.weight_version)})
-
-    def _version_of(self, server: _Server) -> str:
-        return str(value_of(f"{server.url}/weight_info", "weight_version"))
 
     def sleep(self) -> None:
         self._tell_all("/sleep?level=1")

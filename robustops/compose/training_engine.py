@@ -30,7 +30,10 @@ def build_training_engine(config: RunConfig, codec: Codec, folder: Path) -> Any:
     if not is_served(config):
         return build_engine(config, codec, can_sleep=True)
     options = ServerOptions(
-        urls=tuple(settings.urls), model=settings.served_name, weights_folder=weights.expanduser().absolute()
+        urls=tuple(settings.urls),
+        model=settings.served_name,
+        weights_folder=weights.expanduser().absolute(),
+        patience_s=settings.server_patience_s,
     )
     if settings.urls:
         return ServerPolicy(options, stop_ids=codec.stop_ids, decode=codec.decode)

@@ -94,6 +94,7 @@ LEAST: dict[str, int] = {
 POSITIVE = (
     *("algorithm.lr", "algorithm.max_grad_norm", "algorithm.spike_factor", "algorithm.temperature"),
     *("evaluation.supplement_temperature", "engine.gpu_memory_utilization", "engine.kv_cache_mib"),
+    "engine.server_patience_s",
     *("hardware.memory_gib", "hardware.tflops", "hardware.bandwidth_gb_s"),
 )
 

@@ -18,7 +18,8 @@ class FakeVllm:
         self.version, self.weights, self.resets = "default", None, 0
         self.bodies, self.calls = [], []
         self.statuses: list[int] = []  # of the next completions; then 200
-        self.is_healthy, self.unhealthy_polls = True, 0
+        self.unhealthy_polls = 0
+        self.hang_ups = 0  # further connections that get no answer, as from a process that is gone
         self.ignores_updates, self.empties_cache, self.rpc_status = False, True, 200
         self.choice = {"token_ids": [5, 6], "logprobs": {"token_logprobs": [-0.5, -0.25]}, "finish_reason": "stop"}
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -65,6 +66,9 @@ class FakeVllm:
                 self.do_POST()
 
             def do_POST(self) -> None:
+                if fake.hang_ups:
+                    fake.hang_ups -= 1
+                    return
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 status, answer = fake.answer(self.path, json.loads(body or b"{}"))
                 content = json.dumps(answer).encode()

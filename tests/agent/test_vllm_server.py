@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import threading
 from collections.abc import Iterator
@@ -28,15 +29,28 @@ def servers() -> Iterator[list[FakeVllm]]:
         server.http.server_close()
 
 
-def policy_of(servers, tmp_path, **options) -> ServerPolicy:
+class Clock:
+    """Nothing but waiting takes time."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+    def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
+
+
+def policy_of(servers, tmp_path, *, clock: Clock | None = None, **options) -> ServerPolicy:
     chosen = ServerOptions(
         urls=tuple(server.url for server in servers),
         model="m",
         weights_folder=tmp_path / "weights",
-        poll_s=0.01,
-        **options,
+        **{"poll_s": 0.01, **options},
     )
-    return ServerPolicy(chosen, stop_ids=(6, 7), decode=lambda ids: " ".join(map(str, ids)))
+    timing = {} if clock is None else {"clock": clock, "sleep": clock.sleep}
+    return ServerPolicy(chosen, stop_ids=(6, 7), decode=lambda ids: " ".join(map(str, ids)), **timing)
 
 
 def prompt(case: str = "case") -> Prompt:
@@ -117,7 +131,7 @@ def test_a_server_that_stays_away_ends_the_run_with_its_address(servers, tmp_pat
     gone = servers[0]
     gone.http.shutdown()
     gone.http.server_close()
-    with pytest.raises(PolicyError, match=rf"{gone.url}: no answer for 0 s"):
+    with pytest.raises(PolicyError, match=rf"{gone.url}: not there for 0 s"):
         act(policy_of([gone], tmp_path, patience_s=0.05))
 
 
@@ -176,10 +190,71 @@ def test_a_server_that_was_restarted_unseen_gets_the_weights_before_it_is_asked(
     assert server.calls.index("/collective_rpc") < server.calls.index("/v1/completions")
 
 
+def test_a_server_that_is_away_when_weights_are_loaded_is_waited_for_and_gets_them(servers, tmp_path, caplog):
+    """Gone for five tries two seconds apart, then up but not ready for two: each server's wait is one line."""
+    caplog.set_level(logging.WARNING, "robustops.agent")
+    clock, (first, second) = Clock(), servers
+    policy = policy_of(servers, tmp_path, clock=clock, poll_s=2.0, patience_s=60.0)
+    policy.load_weights(weights(1.0), 1)
+    second.restart()
+    second.hang_ups, second.unhealthy_polls = 5, 2
+    policy.load_weights(weights(2.0), 2)
+    assert clock.now_s == 2.0 * (5 + 2)
+    for server in (first, second):
+        assert server.version == "2"
+        assert float(server.weights["a.weight"][0, 0]) == 2.0
+    begun, ended = (record.getMessage() for record in caplog.records)
+    assert second.url in begun
+    assert "waiting up to 60 s" in begun
+    assert ended == f"{second.url}: there again after 14 s"
+
+
+def test_a_server_that_holds_the_same_number_of_another_run_gets_the_weights_all_the_same(servers, tmp_path):
+    servers[0].version = "4"
+    policy_of(servers[:1], tmp_path).load_weights(weights(3.0), 4)
+    assert float(servers[0].weights["a.weight"][0, 0]) == 3.0
+
+
+def test_weights_wait_no_longer_than_the_patience_and_the_way_on_is_named(servers, tmp_path):
+    """Sixty seconds in steps of two: the thirty-first wait would be longer."""
+    clock = Clock()
+    servers[0].hang_ups = 1000
+    policy = policy_of(servers[:1], tmp_path, clock=clock, poll_s=2.0, patience_s=60.0)
+    with pytest.raises(PolicyError) as caught:
+        policy.load_weights(weights(1.0), 1)
+    assert clock.now_s == 62.0
+    message = str(caught.value)
+    assert message.startswith(f"{servers[0].url}: not there for 60 s")
+    assert "engine.server_patience_s" in message
+    assert message.endswith("start the server again and run the same command")
+    assert len(message.splitlines()) == 1
+
+
+def test_a_server_that_is_well_and_refuses_the_weights_is_not_waited_for(servers, tmp_path):
+    """As one that does not see the folder: its worker's FileNotFoundError is a status 500."""
+    clock = Clock()
+    servers[0].rpc_status = 500
+    with pytest.raises(PolicyError, match=r"/collective_rpc: status 500"):
+        policy_of(servers[:1], tmp_path, clock=clock).load_weights(weights(1.0), 3)
+    assert clock.now_s == 0.0
+
+
+def test_a_server_that_dies_in_the_middle_of_a_rollout_gets_the_weights_and_every_request_again(servers, tmp_path):
+    policy = policy_of(servers[:1], tmp_path)
+    policy.load_weights(weights(7.0), 5)
+    act(policy)  # it is known to be there now, so the next requests go to it at once
+    servers[0].restart()
+    servers[0].hang_ups = 4
+    samples = act(policy, "a", "b", "c")
+    assert [sample.weight_version for sample in samples] == [5, 5, 5]
+    assert servers[0].version == "5"
+    assert len(servers[0].bodies) == 1 + 3
+
+
 def test_a_cache_that_could_not_be_emptied_is_no_update(servers, tmp_path):
     servers[0].empties_cache = False
     with pytest.raises(PolicyError, match="prefix cache could not be reset"):
-        policy_of(servers, tmp_path).load_weights(weights(1.0), 3)
+        policy_of(servers, tmp_path, clock=Clock(), poll_s=2.0, patience_s=6.0).load_weights(weights(1.0), 3)
 
 
 def test_a_server_without_our_worker_is_named_with_the_command_that_starts_one(servers, tmp_path):
