@@ -37,7 +37,7 @@ KEEPALIVE_S = 3.0  # the server hangs up after 5 idle seconds, and a request sen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerOptions:
-    """`urls`: of the servers, without a path. `weights_folder`: on a disk that they share with this process.
+    """`urls`: of the servers, without a path. `weights_folder`: on a disk that they see; this policy's alone.
 
     `patience_s`: how long a server that stopped answering may take to come back before the run ends.
     """

@@ -92,7 +92,7 @@ def closing(engine: Any, scene: Scene, folder: Path) -> Iterator[None]:
     async def close() -> None:
         if engine is not None:
             await engine.close()
-            drop_weights(folder)
+            drop_weights(scene.config, folder)
         await scene.close()
 
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, cast
@@ -11,8 +10,8 @@ import torch
 import wandb
 from lightning.pytorch.loggers import Logger, TensorBoardLogger, WandbLogger
 
+from robustops.compose.run_id import run_id
 from robustops.config import RunConfig
-from robustops.core.tables import write_atomically
 from robustops.learn.fit import Devices
 from robustops.learn.lora import LoraSettings
 from robustops.learn.metrics_table import MetricsTable
@@ -44,19 +43,11 @@ def build_logger(config: RunConfig, folder: Path) -> Logger:
             name="/".join(folder.parts[-2:]),
             save_dir=folder,
             offline=config.logger.mode == "offline",
-            id=wandb_id(folder),
+            id=run_id(folder),
             resume="allow",
             config=asdict(config),
         )
     return MetricsTable(folder)
-
-
-def wandb_id(folder: Path) -> str:
-    """One id a run folder, kept in it: job 0 of every multirun has the same name, and a resumed run goes on."""
-    path = folder / "wandb_id"
-    if not path.is_file():
-        write_atomically(path, secrets.token_hex(6).encode())
-    return path.read_text()
 
 
 def finish_logger(config: RunConfig) -> None:

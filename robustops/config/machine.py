@@ -17,7 +17,7 @@ class EngineConfig:
     urls: list[str] = field(default_factory=list)  # of vLLM servers elsewhere; none: an engine of our own
     served_name: str = "policy"  # what those servers call the model
     server_patience_s: float = 600.0  # how long a server that went away may take to come back
-    weights_folder: str | None = None  # on a disk shared with them; None: engine-weights in the run folder
+    weights_folder: str | None = None  # on a disk shared with them, a folder in it per run; None: in the run folder
 
 
 @dataclass

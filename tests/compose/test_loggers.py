@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from robustops.compose.trainer import build_logger, finish_logger, wandb_id
+from robustops.compose.run_id import run_id
+from robustops.compose.trainer import build_logger, finish_logger
 from robustops.config.tree import GrpoConfig, LoggerConfig, RunConfig
 
 
@@ -34,9 +35,9 @@ def test_the_table_is_a_csv_file(tmp_path: Path) -> None:
 def test_a_folder_keeps_its_id_and_every_folder_has_its_own(tmp_path: Path) -> None:
     for name in ("first/0", "second/0"):  # job 0 of two multiruns
         (tmp_path / name).mkdir(parents=True)
-    first = wandb_id(tmp_path / "first" / "0")
-    assert wandb_id(tmp_path / "first" / "0") == first
-    assert wandb_id(tmp_path / "second" / "0") != first
+    first = run_id(tmp_path / "first" / "0")
+    assert run_id(tmp_path / "first" / "0") == first
+    assert run_id(tmp_path / "second" / "0") != first
 
 
 def test_wandb_offline_has_one_run_a_job_and_a_resumed_job_goes_on_in_it(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from hydra import compose
+from safetensors.torch import load_file
 
 from robustops.agent.vllm_server import ServerPolicy
 from robustops.compose.rl import closing
-from robustops.compose.training_engine import build_training_engine
+from robustops.compose.training_engine import build_training_engine, weights_folder
 from robustops.config import RunConfig, typed
 
 pytestmark = pytest.mark.usefixtures("hydra_knows_the_tree")
@@ -23,15 +27,22 @@ class Codec:
         return str(ids)
 
 
+@dataclass
 class Scene:
+    config: RunConfig
+
     async def close(self) -> None:
         pass
 
 
-def engine_of(folder: Path, *overrides: str) -> ServerPolicy:
+def scene_of(folder: Path, *overrides: str) -> Scene:
     config = typed(compose("train", overrides=["+experiment=rl120", *overrides, f"run.dir={folder}"]))
     assert isinstance(config, RunConfig)
-    engine = build_training_engine(config, Codec(), folder)  # type: ignore[arg-type]
+    return Scene(config)
+
+
+def engine_of(scene: Scene, folder: Path) -> ServerPolicy:
+    engine = build_training_engine(scene.config, Codec(), folder)  # type: ignore[arg-type]
     assert isinstance(engine, ServerPolicy)
     return engine
 
@@ -43,19 +54,40 @@ def copy_in(folder: Path) -> Path:
     return path
 
 
-def test_copies_of_the_weights_go_when_a_run_begins_and_ends(tmp_path: Path) -> None:
-    killed = copy_in(tmp_path / "engine-weights")
-    engine = engine_of(tmp_path, "engine.urls=[http://one:8000]")
+def copies_below(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+SERVED = "engine.urls=[http://one:8000]"
+
+
+@pytest.mark.parametrize("shared", [None, "shared"])
+def test_copies_of_the_weights_go_when_a_run_begins_and_ends(tmp_path: Path, shared: str | None) -> None:
+    run = tmp_path / "run"
+    named = [] if shared is None else [f"engine.weights_folder={tmp_path / shared}"]
+    scene = scene_of(run, SERVED, *named)
+    killed = copy_in(weights_folder(scene.config, run))
+    engine = engine_of(scene, run)  # the same run again
     assert not killed.exists()
-    with closing(engine, Scene(), tmp_path):  # type: ignore[arg-type]
-        present = copy_in(tmp_path / "engine-weights")
+    with closing(engine, scene, run):  # type: ignore[arg-type]
+        present = copy_in(weights_folder(scene.config, run))
     assert not present.exists()
 
 
-def test_a_folder_that_the_user_names_is_left_alone(tmp_path: Path) -> None:
-    """Others may use it, too."""
-    named = copy_in(tmp_path / "shared")
-    engine = engine_of(tmp_path, "engine.urls=[http://one:8000]", f"engine.weights_folder={tmp_path}/shared")
-    with closing(engine, Scene(), tmp_path):  # type: ignore[arg-type]
-        pass
-    assert named.exists()
+def test_two_runs_that_share_a_folder_for_weights_do_not_touch_each_other_s(tmp_path: Path) -> None:
+    """Job 0 of two multiruns, both at version 1."""
+    runs, shared, held = [tmp_path / "one" / "0", tmp_path / "two" / "0"], tmp_path / "shared", []
+    with ExitStack() as both:
+        for number, run in enumerate(runs, start=1):
+            scene = scene_of(run, SERVED, f"engine.weights_folder={shared}")
+            engine = engine_of(scene, run)
+            both.enter_context(closing(engine, scene, run))  # type: ignore[arg-type]
+            engine._servers.clear()  # whose part is not tested here
+            engine.load_weights([("a", torch.full((1,), float(number)))], 1)
+            held.append(copies_below(shared))
+        assert len(held[0]) == 1
+        assert len(held[1]) == 2
+        assert sorted(float(load_file(path)["a"]) for path in held[1]) == [1.0, 2.0]
+        with closing(engine, scene, run):  # type: ignore[arg-type]
+            pass  # the second run ends
+        assert copies_below(shared) == held[0]
