@@ -76,7 +76,8 @@ def ratios(
 def memory(python: Path, packing: Sequence[str]) -> dict[str, object]:
     """Most bytes of tensors alive at a time in training on one batch, weights apart, which are the same.
 
-    `all_logits`: our step with the head on all tokens at once. `plain_loop`: and with the batch in one pass.
+    `all_logits`: our step with transformers' model as it comes and its head on all tokens at once. `plain_loop`: and
+    with the batch in one pass.
     """
     counted = ("--num", str(COUNTED), "--bytes")
     ours, theirs = measure(sys.executable, OURS, *counted), measure(python, THEIRS, *counted, *packing)

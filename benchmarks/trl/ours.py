@@ -84,7 +84,7 @@ def main() -> None:
             report=lambda *_: times.append((time.perf_counter(), time.process_time())),
         )
         if options.all_logits:
-            module.net = AllLogits(model)
+            module.net = AllLogits(load_model(options.model))  # a model as it comes: ours computes its norms anew
         lengths = [sum(len(sample.token_ids) for sample in step) for step in module.train_dataloader()]
         if options.bytes:
             found = asdict(tensor_bytes(lambda: fit(module)))

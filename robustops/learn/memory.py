@@ -5,9 +5,9 @@ positions, grouped heads. Symbols: P parameters, L layers, h hidden, i feed-forw
 heads x head size, V vocabulary, T tokens of a micro-batch, b bytes of the compute type.
 
     weights, gradients, Adam    4 P + 4 P + 8 P, divided by the ranks that share them
-    kept for backward, a layer  T (4 (6 h + 2 a + 2 k + heads) + b (3 a + 2 a + 4 i)); with checkpoints b T h
-    a member of R tokens        b (2 a + R) (P + R) in each layer, after a prefix of P that others share: the keys and
-                                values that it sees, and its mask
+    kept for backward, a layer  T (4 (2 h + 2 heads + key heads + 2) + b (2 h + k + 6 a + 4 i)); with checkpoints b T h
+    a member of R tokens        2 a b (P + R) in each layer, after a prefix of P that others share: the keys and values
+                                that it sees; and a mask, b R (P + R), which layers and members alike share
     head                        two chunks of the wanted tokens' logits in float32, or one and the weight's gradient
 """
 
@@ -87,26 +87,33 @@ class ModelShape:
 def layer_bytes(shape: ModelShape, compute_bytes: int) -> int:
     """What one layer keeps of one token for backward.
 
-    In float32: the residual stream twice, each normalised input twice, queries and keys before and after their norm.
-    In the compute type: what matrix products and attention take and give, keys and values once per query head.
+    In float32: the residual stream twice, factors of the norms and of attention. In the compute type: what norms,
+    matrix products and attention take and give, keys and values once per query head.
     """
-    is_mixed = compute_bytes != FLOAT32
     repeated = shape.attention if shape.num_kv_heads != shape.num_heads else shape.keys
-    full = 6 * shape.hidden + 2 * (shape.attention + shape.keys) + shape.num_heads
-    compute = 3 * shape.attention + 2 * repeated + 4 * shape.feed_forward
-    if is_mixed:
-        compute += 2 * shape.hidden  # the casts of both normalised inputs, which products keep
+    full = 2 * shape.hidden + 2 * shape.num_heads + shape.num_kv_heads + 2
+    compute = 2 * shape.hidden + 4 * shape.attention + shape.keys + 2 * repeated + 4 * shape.feed_forward
     return FLOAT32 * full + compute_bytes * compute
 
 
 def shared_prefix_bytes(shape: ModelShape, layout: Layout, compute_bytes: int) -> int:
-    """What one layer keeps on the CPU for members that see a common prefix; GPU kernels need no mask."""
-    return compute_bytes * sum(
-        (2 * shape.attention + own) * (segment.num_prefix + own)
+    """What one layer keeps on the CPU for members that see a common prefix."""
+    return compute_bytes * 2 * shape.attention * sum(seen for _, seen in _sights(layout))
+
+
+def mask_bytes(layout: Layout, compute_bytes: int) -> int:
+    """Of all layers together, on the CPU; GPU kernels need none."""
+    return compute_bytes * sum(own * seen for own, seen in set(_sights(layout)))
+
+
+def _sights(layout: Layout) -> list[tuple[int, int]]:
+    """Tokens of each member with a prefix, and how many it sees."""
+    return [
+        (own, segment.num_prefix + own)
         for segment in layout.segments
         for own in segment.num_member
         if segment.num_prefix
-    )
+    ]
 
 
 def activation_bytes(
@@ -130,6 +137,7 @@ def activation_bytes(
     kept = shape.num_layers * (inputs if is_checkpointed else layer) + 3 * inputs
     again = layer if is_checkpointed else 0
     in_layer = again + 2 * tokens * shape.feed_forward * compute_bytes
+    kept += mask_bytes(layout, compute_bytes) if layout is not None else 0
     return kept + max(head_bytes(shape, tokens if num_wanted is None else num_wanted, compute_bytes), in_layer)
 
 

@@ -17,14 +17,16 @@ from transformers import PreTrainedModel
 
 from robustops.learn.head import TokenLogprobs
 from robustops.learn.model import token_logprobs
+from robustops.learn.rms_norm import replace_norms
 from robustops.learn.shared_prefix import Layout
 
 
 class LogprobNet(nn.Module):
-    """`token_logprobs` as a module."""
+    """`token_logprobs` as a module. Changes how `model` computes its norms, not what they give."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         super().__init__()
+        replace_norms(model)
         self.model = model
 
     def forward(

@@ -7,8 +7,10 @@ Knows no loss. Shapes: T packed tokens, H heads, D head dimension; P prefix and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -73,7 +75,7 @@ def layout_arguments(model: PreTrainedModel, layout: Layout, device: torch.devic
     found: dict[str, Any] = {"position_ids": layout.positions()[None].to(device)}
     attention = model.config._attn_implementation
     if attention == ATTENTION:
-        return found | {"layout": layout}
+        return found | {"layout": layout, "masks": {}}
     if attention != FLASH_ATTENTION or any(segment.num_prefix for segment in layout.segments):
         raise ValueError(f"{attention} attention cannot keep the parts of {layout} apart")
     return found
@@ -89,11 +91,13 @@ def _attention(
     scaling: float | None = None,
     dropout: float = 0.0,
     layout: Layout | None = None,
+    masks: dict[tuple[int, int], Tensor] | None = None,
     **_: Any,
 ) -> tuple[Tensor, None]:
     """The signature is that of transformers' attention functions: (1, H, T, D) in, (1, T, H, D) out.
 
-    Without a layout every row is plain causal text, with padding at its end at most.
+    Without a layout every row is plain causal text, with padding at its end at most. `masks` are those made so far in
+    this pass, by the lengths of what looks and of what is seen: all layers share them.
     """
     repeats = query.shape[1] // key.shape[1]
     if repeats > 1:
@@ -101,36 +105,48 @@ def _attention(
     if layout is None:
         found = scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=True, scale=scaling)
         return found.transpose(1, 2).contiguous(), None
-    parts, start = [], 0
+    attend = partial(_attend, masks={} if masks is None else masks, scaling=scaling, dropout=dropout)
+    lengths = [number for segment in layout.segments for number in (segment.num_prefix, *segment.num_member)]
+    # split, not slices: the gradient of a slice is a tensor of the whole row, the gradient of a split is made once
+    pieces = zip(*(torch.split(tensor, lengths, dim=2) for tensor in (query, key, value)), strict=True)
+    parts = []
     for segment in layout.segments:
-        prefix = slice(start, start + segment.num_prefix)
+        shared = next(pieces)
         if segment.num_prefix:
-            parts.append(_attend(query, key, value, (prefix,), scaling, dropout))
-        start = prefix.stop
-        for number in segment.num_member:
-            member = slice(start, start + number)
-            parts.append(_attend(query, key, value, (prefix, member), scaling, dropout))
-            start = member.stop
+            parts.append(attend(*shared, prefix=None))
+        seen = shared[1:] if segment.num_prefix else None
+        parts += [attend(*next(pieces), prefix=seen) for number in segment.num_member]
     return torch.cat(parts, dim=2).transpose(1, 2).contiguous(), None
 
 
 def _attend(
-    query: Tensor, key: Tensor, value: Tensor, seen: Sequence[slice], scaling: float | None, dropout: float
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    prefix: Sequence[Tensor] | None,
+    masks: dict[tuple[int, int], Tensor],
+    scaling: float | None,
+    dropout: float,
 ) -> Tensor:
-    """Attention of the last of the `seen` parts over all of them."""
-    own_RD = query[:, :, seen[-1]]
-    if len(seen) == 1 or seen[0].start == seen[0].stop:
-        keys, values = key[:, :, seen[-1]], value[:, :, seen[-1]]
-        return scaled_dot_product_attention(own_RD, keys, values, dropout_p=dropout, is_causal=True, scale=scaling)
-    keys = torch.cat([key[:, :, part] for part in seen], dim=2)
-    values = torch.cat([value[:, :, part] for part in seen], dim=2)
-    num_own, num_seen = own_RD.shape[2], keys.shape[2]
-    mask: Tensor
-    if own_RD.is_cuda:
-        mask = causal_lower_right(num_own, num_seen)  # known to the kernels, so that no mask of own x seen is made
-    else:
-        mask = torch.ones(num_own, num_seen, dtype=torch.bool).tril(num_seen - num_own)
-    return scaled_dot_product_attention(own_RD, keys, values, attn_mask=mask, dropout_p=dropout, scale=scaling)
+    """Causal attention of one part over itself, and over all keys and values of `prefix`."""
+    if prefix is None:
+        return scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=True, scale=scaling)
+    key, value = torch.cat([prefix[0], key], dim=2), torch.cat([prefix[1], value], dim=2)
+    num_own, num_seen = query.shape[2], key.shape[2]
+    if (num_own, num_seen) not in masks:
+        masks[num_own, num_seen] = _mask(num_own, num_seen, query)
+    mask = masks[num_own, num_seen]
+    return scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout, scale=scaling)
+
+
+def _mask(num_own: int, num_seen: int, query: Tensor) -> Tensor:
+    """What is added to scores, in the type that attention computes in, so that it is not converted again and again."""
+    if query.is_cuda:
+        return causal_lower_right(num_own, num_seen)  # known to the kernels, so that no mask of own x seen is made
+    device = query.device.type
+    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else query.dtype
+    return torch.full((num_own, num_seen), -math.inf, dtype=dtype).triu_(num_seen - num_own + 1)
 
 
 AttentionInterface.register(ATTENTION, _attention)
