@@ -83,8 +83,9 @@ def run(config_name: str, job: str, *, preflight: Preflight | None = None, needs
 
     try:
         hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name=config_name)(start)()
-    except KeyboardInterrupt:
-        print("interrupted; the same command with the same run.dir goes on from its last saved state", file=sys.stderr)
+    except KeyboardInterrupt as error:  # its text: where a job would resume
+        place = str(error) or "from its last saved state"
+        print(f"interrupted; the same command with the same run.dir goes on {place}", file=sys.stderr)
         return 130
     except RobustopsError as error:
         return fail(str(error))

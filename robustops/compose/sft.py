@@ -63,7 +63,10 @@ def train_sft(config: RunConfig, algorithm: SftConfig, folder: Path) -> None:
             module.resume(saved.step, saved.state)
         if module.first_step < module.num_steps:
             logger = build_logger(config, folder) if is_first else None
-            fit(module, devices=build_devices(config), logger=logger)
+            try:
+                fit(module, devices=build_devices(config), logger=logger)
+            except KeyboardInterrupt as error:
+                raise KeyboardInterrupt(f"after step {module.saved_step} of {module.num_steps}") from error
     module.keep_best()
     weights = merged_weights(model)  # of all ranks, so all of them come here
     if not is_first:

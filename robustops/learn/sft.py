@@ -29,6 +29,7 @@ from robustops.core.tables import append_line
 from robustops.learn import ranks
 from robustops.learn.checkpoint import save_state
 from robustops.learn.divergence import DivergedError, LossWatch, Spike
+from robustops.learn.interrupt import Interrupt
 from robustops.learn.model import load_named_weights, named_weights
 from robustops.learn.sft_order import epoch_batches
 from robustops.learn.sft_rows import Rows, WeightedTokens, empty_rows, packed_rows, padded_rows
@@ -72,7 +73,9 @@ class SftSettings:
 
 
 class SftModule(lightning.LightningModule):
-    """Trains `model` from `first_step` on; the state goes to `checkpoints` at each epoch's end and every few steps."""
+    """Trains `model` from `first_step` on; the state goes to `checkpoints` at each epoch's end, every few steps and
+    where a Ctrl-C or SIGTERM ends training, after the step in which it comes.
+    """
 
     def __init__(
         self,
@@ -97,7 +100,8 @@ class SftModule(lightning.LightningModule):
         self.report = report or (lambda done, total, note: None)
         self.steps_in_epoch = steps_per_epoch(len(self.samples), settings.batch_size)
         self.num_steps = self.steps_in_epoch * settings.epochs
-        self.first_step = 0
+        self.first_step = self.saved_step = 0
+        self._interrupt = Interrupt()
         self._optimiser_state: dict[str, Any] | None = None
         self.best_loss = math.inf
         self.best_weights: dict[str, Tensor] = {}
@@ -218,12 +222,16 @@ class SftModule(lightning.LightningModule):
                 self.best_loss = loss
                 weights = named_weights(self.model).items()
                 self.best_weights = {name: tensor.detach().to("cpu", copy=True) for name, tensor in weights}
-        if is_epoch_end or step % self.settings.save_every_steps == 0:
+        is_interrupted = ranks.highest(float(self._interrupt.is_asked), self.device) > 0  # one rank may be told alone
+        if is_epoch_end or is_interrupted or step % self.settings.save_every_steps == 0:
             ranks.from_first(partial(save_state, self.checkpoints, step, self.saved_state()))
+            self.saved_step = step
         if self.logger is not None:
             self.logger.log_metrics(metrics, step=step)
         if ranks.is_first():
             self.report(step, self.num_steps, f"loss {self.last_loss:.4f}")
+        if is_interrupted:
+            raise KeyboardInterrupt
 
     def saved_state(self) -> dict[str, Any]:
         """Of whole tensors, so that a run may resume on another number of ranks. All ranks must call."""
@@ -238,7 +246,7 @@ class SftModule(lightning.LightningModule):
 
     def resume(self, step: int, state: dict[str, Any]) -> None:
         """Go on after `step`. The optimiser's part is loaded when training starts."""
-        self.first_step = step
+        self.first_step = self.saved_step = step
         load_named_weights(self.model, state["model"])
         self.last_loss = state["last_loss"]
         self.best_loss, self.best_weights = state["best_loss"], state["best_weights"]
@@ -248,6 +256,9 @@ class SftModule(lightning.LightningModule):
     def on_fit_start(self) -> None:
         if self._optimiser_state is not None:
             load_optimiser_state(self._optimiser, self._optimiser_state)
+
+    def on_train_start(self) -> None:
+        self._interrupt.listen()
 
     def keep_best(self) -> None:
         """Put the weights of the epoch with the lowest monitoring loss into the model; the last ones without any."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 
 import torch
@@ -17,12 +18,28 @@ from robustops.learn.model import named_weights
 from robustops.learn.sft import SftModule, SftSettings
 
 
-def main(folder: Path, strategy: str, packing: bool, lora_rank: int = 0, is_checkpointed: bool = False) -> None:
-    """Seven demonstrations, three a step: the last step has one, so one of two ranks has nothing to do."""
+def main(
+    folder: Path,
+    strategy: str,
+    packing: bool,
+    lora_rank: int = 0,
+    is_checkpointed: bool = False,
+    interrupt_at: int = 0,
+) -> None:
+    """Seven demonstrations, three a step: the last step has one, so one of two ranks has nothing to do.
+
+    `interrupt_at`: the step in which the first rank gets a SIGTERM.
+    """
     torch.set_num_threads(1)
     folder.mkdir(parents=True, exist_ok=True)
     settings = SftSettings(epochs=2, lr=1e-3, batch_size=3, micro_batch_tokens=40, packing=packing)
     notes: list[int] = []
+
+    def report(done: int, total: int, note: str) -> None:
+        notes.append(done)
+        if done == interrupt_at - 1:
+            signal.raise_signal(signal.SIGTERM)  # as the next step begins
+
     model = tiny_model(0, spread=0.02)
     if is_checkpointed:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
@@ -34,10 +51,14 @@ def main(folder: Path, strategy: str, packing: bool, lora_rank: int = 0, is_chec
         demonstrations(3, seed=1),
         settings,
         checkpoints=folder / "checkpoints",
-        report=lambda done, total, note: notes.append(done),
+        report=report,
     )
     devices = Devices(processes=2, strategy=strategy) if strategy else Devices()
-    fit(module, devices=devices, logger=MetricsTable(folder) if ranks.is_first() else None)
+    try:
+        fit(module, devices=devices, logger=MetricsTable(folder) if ranks.is_first() else None)
+    except KeyboardInterrupt:
+        print(json.dumps({"saved": module.saved_step}))
+        return
     last = named_weights(module.model)
     module.keep_best()
     best = named_weights(module.model)
