@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import signal
 import threading
@@ -75,6 +76,8 @@ def fit(
         enable_model_summary=False,
         log_every_n_steps=1,
     )
+    if chosen.num_ranks > 1:
+        atexit.register(ranks.leave)
     try:
         with _term_as_ctrl_c():
             trainer.fit(module, train_dataloaders=loader)

@@ -6,6 +6,7 @@ make it, in the same order.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -33,6 +34,18 @@ def num_ranks() -> int:
 
 def rank() -> int:
     return dist.get_rank() if num_ranks() > 1 else 0
+
+
+def leave() -> None:
+    """End this process's part in the group, for `atexit`.
+
+    Gloo's threads may hold tensors until they end, and letting one go takes the interpreter: where it is gone, the
+    process aborts after its work is done. No model wrapped for training may be left by then: as the group's last holder
+    it would wait for those threads without letting them have the interpreter.
+    """
+    if dist.is_available() and dist.is_initialized():
+        gc.collect()
+        dist.destroy_process_group()
 
 
 def sums(values: Sequence[float], device: torch.device | str = "cpu") -> list[float]:

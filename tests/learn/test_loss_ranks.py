@@ -14,6 +14,7 @@ from toy import ToyModel, backward, gradient, random_trajectories
 
 from robustops.learn.denominators import count_tokens, token_weights
 from robustops.learn.loss import LossSums
+from robustops.learn.ranks import leave
 
 WORLD_SIZE = 2
 
@@ -29,6 +30,9 @@ def one_rank(folder: Path) -> None:
     loss = backward(model, rows, [list(range(len(rows)))], weights)
     sums = LossSums(num_tokens=sum(local.counts), max_mismatch=float(rank)).over_ranks()
     torch.save({"gradient": gradient(model), "loss": loss, "local": local, "sums": sums}, folder / f"rank{rank}.pt")
+    del model
+    leave()
+    assert not dist.is_initialized()
 
 
 @pytest.mark.slow
