@@ -42,6 +42,7 @@ def write_samples(scene: Scene, folder: Path) -> str:
         split=set_name("train", scene.task_set.split.sha256),
         source=f"{_teacher(folder)}, seed {scene.config.seed}",
         vocabulary_sha256=vocabulary_sha256(tokenizer_folder(scene.config)),
+        tool_view=scene.config.model.tool_schema,
     )
     return _summary(made, folder)
 

@@ -99,15 +99,21 @@ def load_trained(config: RunConfig, algorithm: SftConfig, source: Path) -> PreTr
 
 
 def read_demonstrations(config: RunConfig, algorithm: SftConfig) -> tuple[Header, tuple[SftSample, ...]]:
-    """Raises TableError for a missing or broken file or ids of another tokenizer, SplitError for demonstrations of
-    another part than train or of another task set.
+    """Raises TableError for a missing or broken file, ids of another tokenizer or another view of the tools, SplitError
+    for demonstrations of another part than train or of another task set.
     """
     path = samples_file(Path(algorithm.demonstrations).expanduser().absolute())
     header, samples = load_samples(path)
     if not samples:
         raise TableError(f"{path}: no demonstration in it; collect again")
     split = open_task_set(config).split
-    refuse_foreign(header, path, set_sha256=split.sha256, vocabulary_sha256=vocabulary_sha256(tokenizer_folder(config)))
+    refuse_foreign(
+        header,
+        path,
+        set_sha256=split.sha256,
+        vocabulary_sha256=vocabulary_sha256(tokenizer_folder(config)),
+        tool_view=config.model.tool_schema,
+    )
     split.require([sample.source.partition("/")[2] for sample in samples], part="train")
     if ranks.is_first():
         print(f"{len(samples)} demonstrations of {path} ({header.source})", flush=True)

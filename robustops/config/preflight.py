@@ -65,13 +65,14 @@ def tokenizer_folder(config: RunConfig) -> Path:
 
 
 def check_demonstrations(config: RunConfig, algorithm: SftConfig) -> None:
-    """Raise SplitError or TableError for a file that is not there, of another task set, or of another tokenizer."""
+    """Raise SplitError or TableError for a file that is not there, or of another task set, tokenizer or tool view."""
     path = samples_file(Path(algorithm.demonstrations).expanduser().absolute())
     refuse_foreign(
         read_header(path, kind="sft"),
         path,
         set_sha256=set_sha256(config),
         vocabulary_sha256=vocabulary_sha256(tokenizer_folder(config)),
+        tool_view=config.model.tool_schema,
     )
 
 

@@ -31,7 +31,7 @@ MaskReason = Literal[
 ]
 DECISIONS: frozenset[MaskReason] = frozenset({"call", "final_answer"})
 SUPERVISED: frozenset[MaskReason] = DECISIONS | {"grounded_narration"}
-_TOKENIZER = ", tokenizer "  # in a header's source, before the hash of the vocabulary
+_TOKENIZER, _TOOLS = ", tokenizer ", ", tools "  # in a header's source, before a vocabulary's hash and a tool view
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,11 +115,18 @@ class SftSample:
 
 
 def save_samples(
-    path: Path, samples: Sequence[SftSample], *, split: str, source: str, vocabulary_sha256: str = ""
+    path: Path,
+    samples: Sequence[SftSample],
+    *,
+    split: str,
+    source: str,
+    vocabulary_sha256: str = "",
+    tool_view: str = "",
 ) -> Header:
     """Write a list file. `split`: the part, and after an @ the task set; `source`: where the episodes come from.
 
-    `vocabulary_sha256`: of the tokenizer that the ids belong to; it is written behind the source.
+    `vocabulary_sha256`: of the tokenizer that the ids belong to; `tool_view`: how the prompts show tools, as
+    `model.tool_schema` says. Both are written behind the source.
     """
     rows = [
         {
@@ -132,6 +139,8 @@ def save_samples(
     ]
     if vocabulary_sha256:
         source = f"{source}{_TOKENIZER}{vocabulary_sha256[:12]}"
+    if tool_view:
+        source = f"{source}{_TOOLS}{tool_view}"
     return write_listing(path, rows, kind="sft", split=split, source=source)
 
 
@@ -145,9 +154,10 @@ def samples_file(path: Path) -> Path:
     return found
 
 
-def refuse_foreign(header: Header, path: Path, *, set_sha256: str, vocabulary_sha256: str) -> None:
+def refuse_foreign(header: Header, path: Path, *, set_sha256: str, vocabulary_sha256: str, tool_view: str) -> None:
     """Raise SplitError for demonstrations of another part than train or of another task set, TableError for token ids
-    of another tokenizer. An empty hash, and what the header does not name, is not compared.
+    of another tokenizer or prompts of another view of the tools. An empty hash, and what the header does not name, is
+    not compared.
     """
     if header.split_name != "train":
         raise SplitError(f"{path}: demonstrations of part {header.split_name!r}; only 'train' may be trained on")
@@ -156,12 +166,23 @@ def refuse_foreign(header: Header, path: Path, *, set_sha256: str, vocabulary_sh
             f"algorithm.demonstrations: {path} was collected on task set {header.of_set}, this run has "
             f"{set_sha256[:12]}; collect on this set and write algorithm.demonstrations=FOLDER"
         )
-    _, _, of_tokenizer = header.source.partition(_TOKENIZER)
+    of_tokenizer, shown = _named(header, _TOKENIZER), _named(header, _TOOLS)
     if of_tokenizer and vocabulary_sha256 and not vocabulary_sha256.startswith(of_tokenizer):
         raise TableError(
             f"algorithm.demonstrations: {path} holds ids of tokenizer {of_tokenizer}, this model has "
             f"{vocabulary_sha256[:12]}; collect with model.path=... and write algorithm.demonstrations=FOLDER"
         )
+    if shown and shown != tool_view:
+        raise TableError(
+            f"algorithm.demonstrations: {path} shows tools in the {shown} view, this run has "
+            f"model.tool_schema={tool_view}; write model.tool_schema={shown}, or collect with "
+            f"model.tool_schema={tool_view} and write algorithm.demonstrations=FOLDER"
+        )
+
+
+def _named(header: Header, mark: str) -> str:
+    """The word behind `mark` in the source; empty where it is not there."""
+    return header.source.partition(mark)[2].partition(",")[0]
 
 
 def load_samples(path: Path) -> tuple[Header, tuple[SftSample, ...]]:

@@ -62,7 +62,8 @@ def test_collecting_the_beginning_again_gives_the_shipped_samples_token_for_toke
     folder = tmp_path / "demonstrations"
     folder.mkdir()
     run(configured("collect", *sizes), folder)
-    made = load_samples(folder / SAMPLES)[1]
+    header, made = load_samples(folder / SAMPLES)
+    assert header.source == shipped[0].source
     templates = {COMMITTED.entry(sample.facts.task_id).template for sample in made}
     assert templates == {entry.template for entry in COMMITTED.entries.values() if entry.part == "train"}
     assert len(made) == 2 * NUM_TASKS
@@ -73,7 +74,7 @@ def test_collecting_the_beginning_again_gives_the_shipped_samples_token_for_toke
 def test_every_training_task_is_demonstrated_clean_and_after_a_fault_of_training(shipped) -> None:
     header, samples = shipped
     assert header.split == f"train@{COMMITTED.sha256[:12]}"
-    assert header.source.endswith(f"tokenizer {vocabulary_sha256(TINY_BASE)[:12]}")
+    assert header.source.endswith(f"tokenizer {vocabulary_sha256(TINY_BASE)[:12]}, tools compact")
     for condition in ("clean", "fault"):
         found = [sample.facts.task_id for sample in samples if sample.facts.condition == condition]
         assert sorted(found) == sorted(COMMITTED.select("train"))
@@ -119,13 +120,23 @@ def test_token_ids_of_another_tokenizer_are_refused(committed_root: Path, tmp_pa
     assert f"this model has {vocabulary_sha256(other)[:12]}" in str(error)
 
 
+def test_another_view_of_the_tools_is_refused(committed_root: Path) -> None:
+    """Compact and full schemas are different prompts: what is learnt from one says little about the other."""
+    error = refused(default_recipe(committed_root, "model.tool_schema=full"))
+    assert isinstance(error, TableError)
+    assert f"{SHIPPED} shows tools in the compact view, this run has model.tool_schema=full" in str(error)
+    assert "write model.tool_schema=compact, or collect with model.tool_schema=full" in str(error)
+
+
 def test_demonstrations_of_another_part_are_refused(shipped, committed_root: Path, tmp_path: Path) -> None:
     save_samples(tmp_path / SAMPLES, shipped[1][:1], split=f"test@{COMMITTED.sha256[:12]}", source="expert")
     error = refused(default_recipe(committed_root, f"algorithm.demonstrations={tmp_path}"))
     assert "demonstrations of part 'test'; only 'train' may be trained on" in str(error)
 
 
-def test_a_file_that_names_neither_set_nor_tokenizer_is_taken_by_its_tasks(shipped, committed_root, tmp_path) -> None:
+def test_a_file_that_names_neither_set_nor_tokenizer_nor_view_is_taken_by_its_tasks(
+    shipped, committed_root, tmp_path
+) -> None:
     """As files of older collections are."""
     samples = shipped[1]
     save_samples(tmp_path / SAMPLES, samples[:2], split="train", source="expert")
