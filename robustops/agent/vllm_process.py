@@ -28,7 +28,6 @@ log = logging.getLogger(__name__)
 SERVER_ENVIRONMENT = {"VLLM_SERVER_DEV_MODE": "1", "HF_HUB_OFFLINE": "1"}
 RANK_VARIABLES = ("RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 OF_THE_TRAINER = (*RANK_VARIABLES, "VLLM_ENABLE_V1_MULTIPROCESSING")
-SERVED_NAME = "policy"
 POLL_S = 1.0
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -36,10 +35,12 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 class VllmProcess:
     """Runs from construction to `close`, in a session of its own. What it says goes to `log_file`."""
 
-    def __init__(self, folder: Path, options: VllmOptions, *, log_file: Path, start_timeout_s: float = 600.0) -> None:
+    def __init__(
+        self, folder: Path, options: VllmOptions, *, name: str, log_file: Path, start_timeout_s: float = 600.0
+    ) -> None:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
-        self._command = serve_command(folder, options, port=port)
+        self._command = serve_command(folder, options, port=port, name=name)
         self._log_file, self._start_timeout_s = log_file, start_timeout_s
         log_file.parent.mkdir(parents=True, exist_ok=True)
         self._process = self._start()
@@ -119,10 +120,10 @@ def serve_command(
     *,
     port: int,
     host: str = "127.0.0.1",
-    name: str = SERVED_NAME,
+    name: str,
     chat_template: str | None = None,
 ) -> list[str]:
-    """`chat_template`: in place of the folder's own."""
+    """`name`: what clients call the model; `chat_template`: in place of the folder's own."""
     return [
         *(sys.executable, "-m", "vllm.entrypoints.openai.api_server"),
         *("--model", str(folder), "--served-model-name", name, "--host", host, "--port", str(port)),

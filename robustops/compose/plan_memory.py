@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from robustops.compose.vllm_sizes import MIB
 from robustops.config import GrpoConfig, RunConfig
 from robustops.core.errors import ConfigError
 from robustops.learn.memory import ModelShape, TrainingMemory, scoring_bytes, training_memory
 
 GIB = 2**30
-MIB = 2**20
 OVERHEAD = int(1.5 * GIB)  # a CUDA context, kernels' work space and what the allocator cannot use
 MAX_UTILISATION = 0.97  # of a GPU's memory; the rest belongs to driver and display
 BF16, FP32 = 2, 4

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from robustops.agent.api import ApiPolicy
@@ -15,6 +16,7 @@ from robustops.agent.policy import Policy
 from robustops.agent.scripted import ScriptedExpert
 from robustops.agent.vllm_options import VllmOptions
 from robustops.compose.scene import build_completion
+from robustops.compose.vllm_sizes import vllm_sizes
 from robustops.config import RunConfig
 from robustops.config.preflight import model_folder
 
@@ -65,14 +67,9 @@ def build_engine(config: RunConfig, codec: Codec, *, can_sleep: bool = False) ->
 
 def vllm_options(config: RunConfig, *, can_sleep: bool) -> VllmOptions:
     """Of an engine in this process and of a server alike. Only a GPU's memory is given back."""
-    settings, cache_mib = config.engine, config.engine.kv_cache_mib
-    return VllmOptions(
-        dtype=config.model.dtype,
-        max_model_len=config.model.max_context_tokens,
-        max_num_seqs=settings.concurrency,
-        kv_cache_memory_bytes=None if cache_mib is None else cache_mib * 2**20,
-        gpu_memory_utilization=settings.gpu_memory_utilization,
-        is_prefix_cached=not settings.deterministic,  # the last bits depend on what happens to be cached
+    return replace(
+        vllm_sizes(config.model, config.engine),
+        is_prefix_cached=not config.engine.deterministic,  # the last bits depend on what happens to be cached
         can_sleep=can_sleep and config.hardware.gpus > 0,
         seed=config.seed,
     )

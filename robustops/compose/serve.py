@@ -12,9 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from robustops.agent.vllm_options import VllmOptions
 from robustops.agent.vllm_process import serve_command, server_environment
 from robustops.compose.environment import own_temporary_folder, secret_of, tool_snapshots
+from robustops.compose.vllm_sizes import vllm_sizes
 from robustops.config import ServeConfig
 from robustops.config.preflight import model_folder
 from robustops.core.errors import ConfigError
@@ -79,19 +79,16 @@ def serve_model(config: ServeConfig) -> None:
     """This process becomes vLLM's server."""
     if importlib.util.find_spec("vllm") is None:
         raise ConfigError("do=model: vllm is not installed here; `make setup` in a checkout installs it where it can")
-    cache_mib = config.kv_cache_mib
-    options = VllmOptions(
-        dtype=config.model.dtype,
-        max_model_len=config.model.max_context_tokens,
-        max_num_seqs=config.concurrency,
-        kv_cache_memory_bytes=None if cache_mib is None else cache_mib * 2**20,
-        gpu_memory_utilization=config.gpu_memory_utilization,
-    )
     port = config.port or ENDPOINT_PORT
     model = model_folder(config.model)
     template = template_without_tools(model) if config.model.tool_schema == "compact" else None
     command = serve_command(
-        model, options, host=config.host, port=port, name=config.served_name, chat_template=template
+        model,
+        vllm_sizes(config.model, config),
+        host=config.host,
+        port=port,
+        name=config.served_name,
+        chat_template=template,
     )
     environment = server_environment()
     if config.dry_run:

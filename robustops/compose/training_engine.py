@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from robustops.agent.codec import Codec
-from robustops.agent.vllm_process import SERVED_NAME, VllmProcess
+from robustops.agent.vllm_process import VllmProcess
 from robustops.agent.vllm_server import ServerOptions, ServerPolicy
 from robustops.compose.hardware import is_served
 from robustops.compose.policy import build_engine, vllm_options
@@ -45,6 +45,7 @@ def build_training_engine(config: RunConfig, codec: Codec, folder: Path) -> Any:
     if settings.urls:
         return ServerPolicy(options, stop_ids=codec.stop_ids, decode=codec.decode)
     sizes = vllm_options(config, can_sleep=True)
-    process = VllmProcess(model_folder(config.model), sizes, log_file=folder / "vllm-server.log")
-    options = replace(options, urls=(process.url,), model=SERVED_NAME, can_sleep=sizes.can_sleep)
+    log_file = folder / "vllm-server.log"
+    process = VllmProcess(model_folder(config.model), sizes, name=options.model, log_file=log_file)
+    options = replace(options, urls=(process.url,), can_sleep=sizes.can_sleep)
     return ServerPolicy(options, stop_ids=codec.stop_ids, decode=codec.decode, process=process)

@@ -93,8 +93,7 @@ LEAST: dict[str, int] = {
 }
 POSITIVE = (
     *("algorithm.lr", "algorithm.max_grad_norm", "algorithm.spike_factor", "algorithm.temperature"),
-    *("evaluation.supplement_temperature", "engine.gpu_memory_utilization", "engine.kv_cache_mib"),
-    "engine.server_patience_s",
+    *("evaluation.supplement_temperature", "engine.kv_cache_mib", "engine.server_patience_s"),
     *("hardware.memory_gib", "hardware.tflops", "hardware.bandwidth_gb_s"),
 )
 
@@ -184,9 +183,7 @@ def check_values(config: RunConfig) -> None:
             f"model.reserve_tokens: got {model.reserve_tokens}, expected less than model.max_context_tokens "
             f"({model.max_context_tokens})"
         )
-    if config.engine.gpu_memory_utilization > 1:
-        got = config.engine.gpu_memory_utilization
-        raise ConfigError(f"engine.gpu_memory_utilization: got {got}, expected more than 0 and at most 1")
+    check_share("engine.gpu_memory_utilization", config.engine.gpu_memory_utilization)
     if strange := [url for url in config.engine.urls if not url.startswith(("http://", "https://"))]:
         raise ConfigError(f"engine.urls: got {strange[0]!r}, expected http://HOST:PORT")
     if config.engine.urls and config.engine.kind != "vllm":
@@ -216,8 +213,7 @@ def check_values(config: RunConfig) -> None:
 def check_collection(wanted: CollectConfig) -> None:
     if not 0 <= wanted.fault_share <= 1:
         raise ConfigError(f"collection.fault_share: got {wanted.fault_share}, expected 0 to 1")
-    if not 0 < wanted.task_share <= 1:
-        raise ConfigError(f"collection.task_share: got {wanted.task_share}, expected more than 0 and at most 1")
+    check_share("collection.task_share", wanted.task_share)
     if wanted.retry_temperature is not None and wanted.retry_temperature <= 0:
         got = wanted.retry_temperature
         raise ConfigError(f"collection.retry_temperature: got {got}, expected more than 0, or null")
@@ -226,6 +222,11 @@ def check_collection(wanted: CollectConfig) -> None:
         raise ConfigError(
             f"collection.formats: got {unknown[0]!r}, expected some of {', '.join(known)}.{nearest(unknown[0], known)}"
         )
+
+
+def check_share(key: str, value: float) -> None:
+    if not 0 < value <= 1:
+        raise ConfigError(f"{key}: got {value}, expected more than 0 and at most 1")
 
 
 def check_serving(config: ServeConfig) -> None:
@@ -246,9 +247,7 @@ def check_serving(config: ServeConfig) -> None:
             raise ConfigError(f"{key}: got {value!r}, expected one of {', '.join(choices)}.{nearest(value, choices)}")
     if config.port is not None and not 0 <= config.port < 2**16:
         raise ConfigError(f"port: got {config.port}, expected 0 to 65535")
-    if not 0 < config.gpu_memory_utilization <= 1:
-        got = config.gpu_memory_utilization
-        raise ConfigError(f"gpu_memory_utilization: got {got}, expected more than 0 and at most 1")
+    check_share("gpu_memory_utilization", config.gpu_memory_utilization)
     if not config.served_name:
         raise ConfigError("served_name: got nothing, expected what clients call the model")
     if config.dry_run and config.do == "tools" and kind == "embedded":

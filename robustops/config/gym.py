@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from robustops.config.model import ModelConfig
+from robustops.config.model import SERVED_NAME, ModelConfig
 
 
 @dataclass
@@ -56,7 +56,7 @@ class ServeConfig:
     start_timeout_s: float = 300.0  # from a container's start to its first healthy answer
     dry_run: bool = False  # print the command lines of containers, or of vLLM, and start nothing
     model: ModelConfig = field(default_factory=ModelConfig)  # do=model
-    served_name: str = "policy"  # do=model: what clients call it
+    served_name: str = SERVED_NAME  # do=model: what clients call it
     concurrency: int = 32  # do=model: sequences at a time
     gpu_memory_utilization: float = 0.9  # do=model
     kv_cache_mib: int | None = None  # do=model; None: by gpu_memory_utilization

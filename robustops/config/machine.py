@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from robustops.config.model import SERVED_NAME
+
 
 @dataclass
 class EngineConfig:
@@ -15,7 +17,7 @@ class EngineConfig:
     gpu_memory_utilization: float = 0.45
     kv_cache_mib: int | None = None  # None: by gpu_memory_utilization
     urls: list[str] = field(default_factory=list)  # of vLLM servers elsewhere; none: an engine of our own
-    served_name: str = "policy"  # what those servers call the model
+    served_name: str = SERVED_NAME  # what servers call the model
     server_patience_s: float = 600.0  # how long a server that went away may take to come back
     weights_folder: str | None = None  # on a disk shared with them, a folder in it per run; None: in the run folder
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from robustops.config.required import REQUIRED
 
+SERVED_NAME = "policy"  # what vLLM servers call the model, unless told otherwise
+
 
 @dataclass
 class ApiConfig:

@@ -13,7 +13,7 @@ from tiny_qwen3 import CALL_END, IM_END, decode, logprobs_of, tiny_model
 
 from robustops.agent.policy import Prompt, Sample, Sampling
 from robustops.agent.vllm_options import VllmOptions
-from robustops.agent.vllm_process import SERVED_NAME, VllmProcess
+from robustops.agent.vllm_process import VllmProcess
 from robustops.agent.vllm_server import ServerOptions, ServerPolicy
 
 pytestmark = [
@@ -27,8 +27,8 @@ OPTIONS = VllmOptions(dtype="float32", max_model_len=512, kv_cache_memory_bytes=
 
 @pytest.fixture
 async def policy(tiny_folder: Path, tmp_path: Path) -> AsyncIterator[ServerPolicy]:
-    process = VllmProcess(tiny_folder, OPTIONS, log_file=tmp_path / "log")
-    options = ServerOptions(urls=(process.url,), model=SERVED_NAME, weights_folder=tmp_path / "weights", poll_s=0.5)
+    process = VllmProcess(tiny_folder, OPTIONS, name="m", log_file=tmp_path / "log")
+    options = ServerOptions(urls=(process.url,), model="m", weights_folder=tmp_path / "weights", poll_s=0.5)
     policy = ServerPolicy(options, stop_ids=(IM_END, CALL_END), decode=decode, process=process)
     yield policy
     await policy.close()

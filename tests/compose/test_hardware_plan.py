@@ -65,6 +65,7 @@ def test_what_is_promised_fits(overrides, capsys):
         ((*RL, "hardware=gpu2_96g", "hardware.gpus=0"), r"hardware\.gpus: got 0"),
         ((*RL, "hardware=gpu1_80g", "hardware.tflops=0"), r"hardware\.tflops: got 0"),
         ((*RL, "hardware=gpu1_80g", "engine.gpu_memory_utilization=1.5"), "at most 1"),
+        ((*RL, "hardware=gpu1_80g", "engine.gpu_memory_utilization=0"), "engine.gpu_memory_utilization: got 0.0"),
         ((*RL, "hardware=gpu1_80g", "hardware.gpus=2"), r"gradients needs .* GiB of one GPU"),
         ((*RL, "hardware=gpu1_80g", "engine=api"), r"engine\.kind: got 'api'"),
         ((*EVAL, "hardware=eval_16g", "engine=api"), "nothing to plan"),
