@@ -23,7 +23,7 @@ from analysis.sections.recovery import recovery_section
 from analysis.sections.repeats import num_attempts, pass_sentences, repeats_section
 from analysis.sections.training import Curve, training_section
 
-CASES = {"clean": "clean cases", "fault": "cases with a fault"}
+CASES = {"clean": ("clean case", "clean cases"), "fault": ("case with a fault", "cases with a fault")}  # one, more
 SEED = 20_240_607  # of the resampling alone: the same runs give the same report
 
 
@@ -100,7 +100,7 @@ def summarise(alignment: Alignment) -> list[str]:
     for run in alignment.runs:
         for condition in alignment.conditions:
             result = rate(alignment, run, condition)
-            sentence = f"{run.name} solves {percent(result.estimate)} of {result.n} {CASES[condition]}"
+            sentence = f"{run.name} solves {percent(result.estimate)} of {_cases(result.n, condition)}"
             if (gain := gains.get((run.name, condition))) is not None:
                 sentence += f", {_gain(gain)}"
             sentences.append(sentence)
@@ -124,10 +124,15 @@ def summarise(alignment: Alignment) -> list[str]:
 def _apart(held_out: Alignment) -> list[str]:
     """One sentence a condition on the templates that training never saw."""
     return [
-        f"On {len(held_out.slots[condition])} {CASES[condition]} of held-out templates, counted apart: "
+        f"On {_cases(len(held_out.slots[condition]), condition)} of held-out templates, counted apart: "
         + ", ".join(f"{run.name} {percent(rate(held_out, run, condition).estimate)}" for run in held_out.runs)
         for condition in held_out.conditions
     ]
+
+
+def _cases(number: int, condition: str) -> str:
+    one, more = CASES[condition]
+    return f"{number} {one if number == 1 else more}"
 
 
 def _gain(gain: Gain) -> str:

@@ -136,6 +136,16 @@ def test_held_out_templates_are_in_no_other_table(make_run: MakeRun) -> None:
     assert groups == {"assign": ("1", "0.0%"), "close": ("2", "100.0%")}
 
 
+def test_one_case_is_called_one_case(make_run: MakeRun) -> None:
+    cases = [case for pattern in ("11", "01") for case in outcomes(pattern)]
+    cases = [*cases[:2], *faulted(cases[2:])]
+    summary = report_of(make_run("sft", cases, held_out=["t001"])).split("##", 1)[0]
+    assert "SFT solves 100.0% of 1 clean case." in summary
+    assert "SFT solves 0.0% of 1 case with a fault." in summary
+    assert "On 1 clean case of held-out templates, counted apart: SFT 100.0%" in summary
+    assert "On 1 case with a fault of held-out templates" in summary
+
+
 def test_domains_and_kinds_of_fault_are_broken_down_and_domains_averaged(make_run: MakeRun) -> None:
     def cases(csm: str, hr: str) -> list[Outcome]:
         first = faulted(outcomes(csm), subtype="throttled")
