@@ -13,6 +13,7 @@ import logging
 import os
 import re
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -35,6 +36,7 @@ log = logging.getLogger(__name__)
 
 PACKAGE = Path(__file__).resolve().parent
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+WIDTH = 118  # of help texts
 GROUPS = (
     *("model", "split", "tool_mode", "fault_policy", "reward_norm", "hardware"),
     *("algorithm", "reward", "gym", "engine", "logger", "experiment"),
@@ -161,8 +163,10 @@ def writable() -> list[str]:
     return [*GROUPS, *known_keys(), *known_keys(ServeConfig)]
 
 
-def list_groups() -> str:
-    return "\n".join(f"  {group}: {', '.join(options(group))}" for group in GROUPS)
+def list_groups(*more: str) -> str:
+    """`more`: groups of one command alone."""
+    lines = (f"  {group}: {', '.join(options(group))}" for group in (*GROUPS, *more))
+    return "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="    ", break_on_hyphens=False) for line in lines)
 
 
 def options(group: str) -> list[str]:

@@ -35,6 +35,10 @@ def test_help_names_the_groups_and_gives_three_examples_or_more(entry: str, tmp_
     assert done.returncode == 0
     assert "reward_norm: aggregate, component" in done.stdout
     assert done.stdout.split("Examples")[1].count(f"python -m robustops.{entry}") >= 3
+    assert max(map(len, done.stdout.splitlines())) <= 120, "a terminal's width"
+    assert ("  source: agentrelbench, hub, local, synthetic" in done.stdout) == (entry == "prepare"), (
+        "it alone takes it"
+    )
 
 
 def test_the_composed_configuration_can_be_printed_from_any_folder(tmp_path: Path) -> None:

@@ -39,8 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_task(parser)
     parser.add_argument("--subtype", action="append", metavar="NAME", help="only this kind; may be given several times")
     parser.add_argument("--intensity", type=float, metavar="X", help="how bad each fault is, 0 to 1 (default: drawn)")
-    parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
-    parser.add_argument("--chars", type=int, default=MOST_CHARS, metavar="N", help="of a reply that are shown")
+    parser.add_argument("--seed", type=int, default=0, help="of what is drawn (default: 0)")
+    parser.add_argument(
+        "--chars", type=int, default=MOST_CHARS, metavar="N", help=f"of a reply that are shown (default: {MOST_CHARS})"
+    )
     parser.add_argument("--markdown", action="store_true", help="one example of each kind, before and after")
     parser.add_argument("--html", type=Path, metavar="OUT", help="write a page instead")
 

@@ -11,9 +11,15 @@ TINY_BASE = Path(__file__).resolve().parents[2] / "assets" / "models" / "tiny-ba
 
 def add_task(parser: argparse.ArgumentParser) -> None:
     root = Path(os.environ.get("ROBUSTOPS_DATA", "data")) / "synthetic"
-    parser.add_argument("task", metavar="TASK", help="a task's id")
+    parser.add_argument("task", metavar="TASK", help="a task's id, as csm-test-00006; split.jsonl lists them")
     parser.add_argument("--tasks", type=Path, default=root, metavar="FOLDER", help=f"the task set (default: {root})")
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", type=Path, default=TINY_BASE, metavar="FOLDER", help="whose tokens they are")
+    parser.add_argument(
+        "--model",
+        type=Path,
+        default=TINY_BASE,
+        metavar="FOLDER",
+        help="whose tokens they are (default: the tiny model)",
+    )
