@@ -231,20 +231,24 @@ class ServerPolicy:
             shutil.rmtree(old, ignore_errors=True)
 
     def sleep(self) -> None:
-        self._tell_all("/sleep?level=1")
+        """One that is gone has given its memory back, and `wake_up` starts it again."""
+        self._tell_all("/sleep?level=1", may_be_gone=self._process is not None)
 
     def wake_up(self) -> None:
         if self._process is not None:
             self._process.make_ready()  # it may have ended while the trainer worked
         self._tell_all("/wake_up")
 
-    def _tell_all(self, path: str) -> None:
+    def _tell_all(self, path: str, *, may_be_gone: bool = False) -> None:
         if not self._options.can_sleep:
             return
         for server in self._servers:
             try:
                 call(f"{server.url}{path}", {})
             except ServerDown as error:
+                if may_be_gone and error.status is None:
+                    log.warning("%s; it is started again for the next step", error)
+                    continue
                 raise PolicyError(f"{server.url}{path}: {error}") from error
 
     async def close(self) -> None:

@@ -310,6 +310,20 @@ def test_a_server_of_our_own_that_ended_while_the_trainer_worked_is_there_before
     assert (process.revived, server.calls) == (1, ["/wake_up"])
 
 
+def test_a_server_of_our_own_that_ended_before_it_was_put_to_sleep_does_not_end_the_run(servers, tmp_path):
+    options = ServerOptions(urls=(servers[0].url,), model="m", weights_folder=tmp_path / "weights", can_sleep=True)
+    process = FakeProcess(servers[0])
+    policy = ServerPolicy(options, stop_ids=(6,), decode=str, process=process)
+    servers[0].hang_ups = 1
+    policy.sleep()
+    policy.wake_up()
+    assert (process.revived, servers[0].calls) == (1, ["/wake_up"])
+    elsewhere = ServerPolicy(options, stop_ids=(6,), decode=str)
+    servers[0].hang_ups = 1
+    with pytest.raises(PolicyError, match="/sleep"):
+        elsewhere.sleep()
+
+
 def test_a_server_of_our_own_that_ended_is_started_again(servers, tmp_path):
     server = servers[0]
     process = FakeProcess(server)
