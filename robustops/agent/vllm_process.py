@@ -41,6 +41,7 @@ class VllmProcess:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         self._command = serve_command(folder, options, port=port, name=name)
+        self._environment = server_environment(options)
         self._log_file, self._start_timeout_s = log_file, start_timeout_s
         log_file.parent.mkdir(parents=True, exist_ok=True)
         self._process = self._start()
@@ -72,7 +73,7 @@ class VllmProcess:
         with self._log_file.open("ab") as file:
             return subprocess.Popen(
                 self._command,
-                env=environment | server_environment(),
+                env=environment | self._environment,
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -110,8 +111,8 @@ def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def server_environment() -> dict[str, str]:
-    return SERVER_ENVIRONMENT | engine_environment(is_cpu=is_cpu_build())
+def server_environment(options: VllmOptions) -> dict[str, str]:
+    return SERVER_ENVIRONMENT | engine_environment(is_cpu=is_cpu_build(), is_compiled=options.is_compiled)
 
 
 def serve_command(

@@ -82,15 +82,16 @@ def serve_model(config: ServeConfig) -> None:
     port = config.port or ENDPOINT_PORT
     model = model_folder(config.model)
     template = template_without_tools(model) if config.model.tool_schema == "compact" else None
+    options = vllm_sizes(config.model, config)
     command = serve_command(
         model,
-        vllm_sizes(config.model, config),
+        options,
         host=config.host,
         port=port,
         name=config.served_name,
         chat_template=template,
     )
-    environment = server_environment()
+    environment = server_environment(options)
     if config.dry_run:
         print(shlex.join([*(f"{name}={value}" for name, value in environment.items()), *command]))
         return

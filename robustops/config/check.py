@@ -94,6 +94,7 @@ LEAST: dict[str, int] = {
 POSITIVE = (
     *("algorithm.lr", "algorithm.max_grad_norm", "algorithm.spike_factor", "algorithm.temperature"),
     *("evaluation.supplement_temperature", "engine.kv_cache_mib", "engine.server_patience_s"),
+    "engine.block_tokens",
     *("hardware.memory_gib", "hardware.tflops", "hardware.bandwidth_gb_s"),
 )
 
