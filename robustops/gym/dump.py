@@ -10,6 +10,7 @@ import asyncio
 import itertools
 import math
 import sqlite3
+import sys
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from robustops.gym.hashing import combined_digest, quoted, rows_digest
 Query = Callable[[str], Awaitable[Any]]
 PAGE_ROWS = 5000
 INSERT_ROWS = 200
+SCALE_BITS = 60  # of a power of two whose digits SQLite reads exactly
 SEQUENCES = "sqlite_sequence"
 Rows = tuple[tuple[Any, ...], ...]
 
@@ -157,10 +159,21 @@ def _literal(value: Any) -> str:
     if isinstance(value, bool | int):
         return str(int(value))
     if isinstance(value, float) and math.isfinite(value):
-        return repr(value)
+        return _float_literal(value)
     if isinstance(value, str):
         return _text_literal(value)
     raise GymError(f"a dump cannot hold the value {value!r}")
+
+
+def _float_literal(value: float) -> str:
+    """A whole number times or by powers of two, exact in any SQLite; decimal digits it may read one bit off."""
+    whole, divisor = value.as_integer_ratio()
+    extra_bits = max(0, whole.bit_length() - sys.float_info.mant_dig)  # all of them zeros
+    literal, left, sign = f"{whole >> extra_bits}.0", extra_bits or divisor.bit_length() - 1, "*" if extra_bits else "/"
+    while left:
+        step = min(left, SCALE_BITS)
+        literal, left = f"{literal}{sign}{2**step}.0", left - step
+    return literal
 
 
 _SPELLED_OUT = {";": "char(59)", "\n": "char(10)", "\r": "char(13)", "\x00": "char(0)"}
