@@ -213,7 +213,16 @@ def curriculum_of(config: RunConfig, known: Sequence[str]) -> list[str]:
 
 
 def build_probe(scene: Scene) -> Probe:
-    """The openings of a few training tasks: longer than a cache block, and what rollouts really start from."""
+    """The openings of a few training tasks: what rollouts really start from.
+
+    Raises ConfigError for one that is no longer than a cache block: from such a probe a stale cache would be hidden.
+    """
     tasks = list(scene.tasks.values())[:NUM_PROBES]
     prompts = tuple(tuple(scene.codec.start(task, ()).token_ids) for task in tasks)
+    block, shortest = scene.config.engine.block_tokens, min(map(len, prompts))
+    if block is not None and shortest <= block:
+        raise ConfigError(
+            f"engine.block_tokens: the prompts that prove new weights must be longer than a cache block, "
+            f"got {block} for a prompt of {shortest} tokens; set at most {shortest - 1}"
+        )
     return Probe(prompts=prompts, max_diff_nats=scene.config.engine.max_probe_diff)

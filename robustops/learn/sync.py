@@ -45,7 +45,7 @@ class TrainablePolicy(Policy, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """`prompts`: token ids; longer than a cache block (32 on the CPU), or a stale cache stays unseen.
+    """`prompts`: token ids; longer than a cache block of the engine, or a stale cache stays unseen.
 
     `max_diff_nats`: the largest difference of one token's logprob that passes for rounding.
     """

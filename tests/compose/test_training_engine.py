@@ -13,9 +13,10 @@ from hydra import compose
 from safetensors.torch import load_file
 
 from robustops.agent.vllm_server import ServerPolicy
-from robustops.compose.rl import closing
+from robustops.compose.rl import build_probe, closing
 from robustops.compose.training_engine import build_training_engine, weights_folder
 from robustops.config import RunConfig, typed
+from robustops.core.errors import ConfigError
 
 pytestmark = pytest.mark.usefixtures("hydra_knows_the_tree")
 
@@ -91,3 +92,38 @@ def test_two_runs_that_share_a_folder_for_weights_do_not_touch_each_other_s(tmp_
         with closing(engine, scene, run):  # type: ignore[arg-type]
             pass  # the second run ends
         assert copies_below(shared) == held[0]
+
+
+@dataclass
+class Opening:
+    token_ids: tuple[int, ...]
+
+
+@dataclass
+class Tasks:
+    """What a probe is made of: `tasks` by id, each the length of its opening, and the codec that opens them."""
+
+    config: RunConfig
+    tasks: dict[str, int]
+    codec: Any = None
+
+    def __post_init__(self) -> None:
+        self.codec = self
+
+    def start(self, task: int, messages: tuple[()]) -> Opening:
+        return Opening(tuple(range(task)))
+
+
+@pytest.mark.parametrize("block", [None, 128])
+def test_new_weights_are_proven_by_the_openings_of_tasks(block, tmp_path):
+    config = scene_of(tmp_path, f"engine.block_tokens={'null' if block is None else block}").config
+    probe = build_probe(Tasks(config, {"a": 129, "b": 300, "c": 10}))
+    assert [len(prompt) for prompt in probe.prompts] == [129, 300]
+
+
+def test_an_opening_that_fits_into_one_cache_block_proves_nothing(tmp_path):
+    config = scene_of(tmp_path, "engine.block_tokens=128").config
+    with pytest.raises(
+        ConfigError, match=r"engine\.block_tokens: .*got 128 for a prompt of 128 tokens; set at most 127"
+    ):
+        build_probe(Tasks(config, {"a": 300, "b": 128}))
