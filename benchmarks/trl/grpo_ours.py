@@ -104,7 +104,8 @@ class Alternate(pl.Callback):
     def note(self, *_: object) -> None:
         assert self.rollout is not None
         metrics = self.rollout.history[-1]
-        self._turns.end(rollout_s=metrics["time/rollout_s"], num_tokens=int(metrics["rollout/sampled_tokens"]))
+        rollout_s = metrics["time/sync_s"] + metrics["time/rollout_s"]
+        self._turns.end(rollout_s=rollout_s, num_tokens=int(metrics["rollout/sampled_tokens"]))
 
 
 def rollout_callback(
@@ -129,7 +130,9 @@ def main() -> None:
     options = arguments(__doc__)
     torch.set_num_threads(1)
     tokenizer = AutoTokenizer.from_pretrained(options.model)
-    prompt_ids = {f"task-{number}": tuple(tokenizer(text)["input_ids"]) for number, text in enumerate(prompts())}
+    prompt_ids = {
+        f"task-{number}": tuple(tokenizer(text)["input_ids"]) for number, text in enumerate(prompts(options.words))
+    }
     engine = VllmOptions(
         dtype="float32",
         max_model_len=MAX_CONTEXT,

@@ -88,7 +88,7 @@ def main() -> None:
             model=AutoModelForCausalLM.from_pretrained(options.model, dtype=torch.float32),
             reward_funcs=reward,
             args=config_of(folder, options.steps),
-            train_dataset=Dataset.from_dict({"prompt": prompts()}),
+            train_dataset=Dataset.from_dict({"prompt": prompts(options.words)}),
             processing_class=AutoTokenizer.from_pretrained(options.model, padding_side="left"),
             callbacks=[alternate],
         )
