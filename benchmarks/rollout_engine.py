@@ -16,7 +16,7 @@ the same lengths anew.
 - limit: the engine's own batch throughput, the same number of tokens in 16 equal rows and without tools.
 
 As in an RL step, more sessions wait than run: ours starts the next where one ends, the loops play batch after batch.
-The prompt of a turn is all that came before. Weights are random: what is sampled does not matter, and how many tokens
+All ways compute on every core. The prompt of a turn is all that came before. Weights are random: what is sampled does not matter, and how many tokens
 is the same for all.
 """
 
@@ -202,6 +202,7 @@ def measure(size: str, options: argparse.Namespace, root: Path) -> dict[str, obj
     num_tokens = works[0].num_tokens
     row: dict[str, object] = {"parameters": size, "sessions": options.batches * NUM_SESSIONS}
     row |= {"tokens": num_tokens, "rounds": options.rounds, "compiled": not options.eager, "block": BLOCK_TOKENS}
+    row["threads"] = torch.get_num_threads()
     for name, found in seconds.items():
         row[f"{name}_tokens_per_s"] = round(num_tokens / statistics.median(found))
         if name != "robustops":
@@ -220,7 +221,6 @@ def main() -> None:
     parser.add_argument("--ways", nargs="+", choices=OTHERS, default=OTHERS, help="beside ours (default: all)")
     parser.add_argument("--eager", action="store_true", help="vLLM without torch.compile, ours and theirs")
     options = parser.parse_args()
-    torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as root:
         for size in options.sizes:
             row = measure(size, options, Path(root))
