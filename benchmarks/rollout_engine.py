@@ -16,8 +16,8 @@ the same lengths anew.
 - limit: the engine's own batch throughput, the same number of tokens in 16 equal rows and without tools.
 
 As in an RL step, more sessions wait than run: ours starts the next where one ends, the loops play batch after batch.
-All ways compute on every core. The prompt of a turn is all that came before. Weights are random: what is sampled does not matter, and how many tokens
-is the same for all.
+All ways compute on every core. The prompt of a turn is all that came before. Weights are random: what is sampled does
+not matter, and how many tokens is the same for all.
 """
 
 from __future__ import annotations

@@ -106,6 +106,10 @@ def test_small_cards_evaluate_few_episodes_at_a_time(option: str) -> None:
         ("logger.mode=ofline", "Did you mean 'offline'?"),
         ("engine.urls=[http://one:8000] engine=hf", "got engine.kind=hf; write engine=vllm"),
         ("engine.urls=[one:8000]", "engine.urls: got 'one:8000', expected http://HOST:PORT"),
+        (
+            "engine.urls=[http://one:8000] engine.server_patience_s=1800",
+            "engine.server_patience_s: got 1800, expected less than gym.timeouts.episode_s (1800)",
+        ),
         ("collection.fault_share=2", "collection.fault_share: got 2.0, expected 0 to 1"),
     ],
 )

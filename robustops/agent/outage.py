@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 class Outage:
-    """Begins with the first trouble that it sees; `patience_s`: how long it may then last."""
+    """Begins with the first trouble that it sees, whoever meets it; `patience_s`: how long it may then last."""
 
     def __init__(self, name: str, patience_s: float, clock: Callable[[], float]) -> None:
         self._name, self._patience_s, self._clock = name, patience_s, clock
@@ -35,3 +35,4 @@ class Outage:
     def end(self) -> None:
         if self._since is not None:
             log.warning("%s: there again after %.0f s", self._name, self._clock() - self._since)
+            self._since = None

@@ -99,8 +99,10 @@ class VllmPolicy:
 
 
 def _start(folder: Path, options: VllmOptions, *, is_cpu: bool) -> LLMEngine:
-    if is_cpu and options.is_compiled:
-        _allow_compiling()
+    if is_cpu:
+        if options.is_compiled:
+            _find_compiler()
+        os.environ.update(engine_environment(is_cpu=True, is_compiled=options.is_compiled))
     arguments = EngineArgs(
         model=str(folder),
         skip_tokenizer_init=True,  # token in, token out: the codec alone knows text
@@ -116,13 +118,12 @@ def _start(folder: Path, options: VllmOptions, *, is_cpu: bool) -> LLMEngine:
         raise PolicyError(f"vllm could not start on '{folder}': {reason}") from error
 
 
-def _allow_compiling() -> None:
+def _find_compiler() -> None:
     compiler = os.environ.get("CXX", "g++")
     if shutil.which(compiler) is None:
         raise ConfigError(
             f"engine.compiled: no C++ compiler '{compiler}' here; install one, or set engine.compiled=false"
         )
-    os.environ.update(engine_environment(is_cpu=True, is_compiled=True))
 
 
 class VllmEngine:

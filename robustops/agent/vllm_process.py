@@ -42,7 +42,7 @@ class VllmProcess:
         self.url = f"http://127.0.0.1:{port}"
         self._command = serve_command(folder, options, port=port, name=name)
         self._environment = server_environment(options)
-        self._log_file, self._start_timeout_s = log_file, start_timeout_s
+        self.log_file, self._start_timeout_s = log_file, start_timeout_s
         log_file.parent.mkdir(parents=True, exist_ok=True)
         self._process = self._start()
         try:
@@ -55,9 +55,13 @@ class VllmProcess:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
     def revive(self) -> None:
         """Start it again where it ended, and do not wait. On the main thread: on Linux it ends with its starter."""
-        if self._process.poll() is None:
+        if not self.has_ended:
             return
         log.warning("the vllm server ended with code %s; it is started again", self._process.returncode)
         self._end_all()
@@ -70,7 +74,7 @@ class VllmProcess:
 
     def _start(self) -> subprocess.Popen[bytes]:
         environment = {name: value for name, value in os.environ.items() if name not in OF_THE_TRAINER}
-        with self._log_file.open("ab") as file:
+        with self.log_file.open("ab") as file:
             return subprocess.Popen(
                 self._command,
                 env=environment | self._environment,
@@ -85,13 +89,13 @@ class VllmProcess:
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
             if self._process.poll() is not None:
-                raise PolicyError(f"vllm server: ended with code {self._process.returncode}; see {self._log_file}")
+                raise PolicyError(f"vllm server: ended with code {self._process.returncode}; see {self.log_file}")
             try:
                 with urllib.request.urlopen(f"{self.url}/health", timeout=5):
                     return
             except OSError:  # URLError and TimeoutError are
                 time.sleep(POLL_S)
-        raise PolicyError(f"vllm server: not ready within {timeout_s:.0f} s; see {self._log_file}")
+        raise PolicyError(f"vllm server: not ready within {timeout_s:.0f} s; see {self.log_file}")
 
     def close(self) -> None:
         self._process.terminate()

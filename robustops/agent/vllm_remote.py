@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from robustops.agent.outage import Outage
 from robustops.agent.vllm_endpoint import ServerDown, call, value_of
 from robustops.agent.vllm_worker import METHOD
 from robustops.core.errors import PolicyError
@@ -32,6 +33,7 @@ class Weights:
 @dataclass(slots=True, kw_only=True)
 class RemoteServer:
     url: str
+    outage: Outage
     reload_timeout_s: float
     wanted: Weights | None = None  # None: those that it was started with
     is_behind: bool = False  # it was not given the wanted weights yet

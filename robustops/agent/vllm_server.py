@@ -89,14 +89,17 @@ class ServerPolicy:
         self._options, self._process = options, process
         self._clock, self._sleep = clock, sleep
         self._stop_ids, self._decode = list(stop_ids), decode
-        self._servers = [
-            RemoteServer(url=url.rstrip("/"), reload_timeout_s=options.reload_timeout_s) for url in options.urls
-        ]
+        self._servers = [self._server(url.rstrip("/")) for url in options.urls]
         self._home: dict[str, RemoteServer] = {}
         self._http: aiohttp.ClientSession | None = None
         self._folder: Path | None = None
         self._store: SampleStore | None = None
         self.weight_version = 0
+
+    def _server(self, url: str) -> RemoteServer:
+        name = url if self._process is None else f"{url} (see {self._process.log_file})"
+        outage = Outage(name, self._options.patience_s, self._clock)
+        return RemoteServer(url=url, outage=outage, reload_timeout_s=self._options.reload_timeout_s)
 
     def remember(self, store: SampleStore | None) -> None:
         self._store = store
@@ -189,25 +192,26 @@ class ServerPolicy:
         )
 
     async def _recover(self, server: RemoteServer) -> None:
-        """Wait until the server is healthy, and make it hold the present weights. One at a time for each server."""
+        """Wait until the server is healthy, and make it hold the present weights. One at a time for each server.
+
+        All who wait share its outage, so the patience ends for all of them at once.
+        """
         async with server.recovery:
-            outage = Outage(server.url, self._options.patience_s, self._clock)
             while (trouble := await asyncio.to_thread(server.trouble)) is not None:
-                self._bear(outage, trouble)
+                self._bear(server, trouble)
                 await asyncio.sleep(self._options.poll_s)
-            outage.end()
+            server.outage.end()
             server.seen_s = self._clock()
 
     def _wait_for(self, server: RemoteServer) -> None:
         """`_recover` where no request runs."""
-        outage = Outage(server.url, self._options.patience_s, self._clock)
         while (trouble := server.trouble()) is not None:
-            self._bear(outage, trouble)
+            self._bear(server, trouble)
             self._sleep(self._options.poll_s)
-        outage.end()
+        server.outage.end()
 
-    def _bear(self, outage: Outage, trouble: str) -> None:
-        outage.see(trouble)
+    def _bear(self, server: RemoteServer, trouble: str) -> None:
+        server.outage.see(trouble)
         if self._process is not None:
             self._process.revive()
 
@@ -232,7 +236,7 @@ class ServerPolicy:
 
     def sleep(self) -> None:
         """One that is gone has given its memory back, and `wake_up` starts it again."""
-        self._tell_all("/sleep?level=1", may_be_gone=self._process is not None)
+        self._tell_all("/sleep?level=1", may_be_gone=True)
 
     def wake_up(self) -> None:
         if self._process is not None:
@@ -246,7 +250,7 @@ class ServerPolicy:
             try:
                 call(f"{server.url}{path}", {})
             except ServerDown as error:
-                if may_be_gone and error.status is None:
+                if may_be_gone and self._process is not None and self._process.has_ended:
                     log.warning("%s; it is started again for the next step", error)
                     continue
                 raise PolicyError(f"{server.url}{path}: {error}") from error

@@ -50,6 +50,7 @@ def train_rl(config: RunConfig, algorithm: GrpoConfig, folder: Path) -> None:
         raise ConfigError("fault_policy=none has no fault for algorithm.fault_groups; set algorithm.fault_groups=0")
     source = model_folder(config.model)
     scene = build_scene(config, "train")
+    probe = build_probe(scene)
     module = build_module(config, algorithm, source)
     log = TrainingLog(folder, training_identity(config, folder)) if ranks.is_first() else None
     # last of what can fail: it may be a process of its own
@@ -63,7 +64,7 @@ def train_rl(config: RunConfig, algorithm: GrpoConfig, folder: Path) -> None:
         logger = build_logger(config, folder) if ranks.is_first() else None
         show = episode_table(logger, weights_of(config))
         callback = build_callback(
-            scene, algorithm, engine, folder, record, report if ranks.is_first() else None, show=show
+            scene, algorithm, engine, probe, folder, record, report if ranks.is_first() else None, show=show
         )
         run_grpo(
             module,
@@ -132,6 +133,7 @@ def build_callback(
     scene: Scene,
     algorithm: GrpoConfig,
     engine: Any,
+    probe: Probe,
     folder: Path,
     record: Record,
     report: Report | None,
@@ -154,7 +156,7 @@ def build_callback(
         collector=collector,
         rules=credit_rules(config, algorithm),
         tags=CallTags(open_id=scene.codec.call_open_id, close_id=scene.codec.call_close_id),
-        probe=build_probe(scene),
+        probe=probe,
         folder=folder / "checkpoints",
         settings=RlSettings(steps=algorithm.steps, is_deterministic=config.engine.deterministic),
         scheduler=scheduler,

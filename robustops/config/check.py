@@ -187,6 +187,12 @@ def check_values(config: RunConfig) -> None:
     check_share("engine.gpu_memory_utilization", config.engine.gpu_memory_utilization)
     if strange := [url for url in config.engine.urls if not url.startswith(("http://", "https://"))]:
         raise ConfigError(f"engine.urls: got {strange[0]!r}, expected http://HOST:PORT")
+    patience_s, episode_s = config.engine.server_patience_s, config.gym.timeouts.episode_s
+    if config.engine.urls and patience_s >= episode_s:
+        raise ConfigError(
+            f"engine.server_patience_s: got {patience_s:g}, expected less than gym.timeouts.episode_s ({episode_s:g}), "
+            "or episodes would end by their deadline, as if the policy had been slow"
+        )
     if config.engine.urls and config.engine.kind != "vllm":
         raise ConfigError(f"engine.urls: of vLLM servers, got engine.kind={config.engine.kind}; write engine=vllm")
     if model.lora.rank and not model.lora.targets:

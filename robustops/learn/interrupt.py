@@ -13,7 +13,10 @@ log = logging.getLogger(__name__)
 
 
 class Interrupt:
-    """Notes the first signal once it listens; a second one does what it would have done without."""
+    """Notes the first signal once it listens; a second one does what it would have done without.
+
+    One that comes after the last step has no step to wait for: the run ends as it would have.
+    """
 
     def __init__(self) -> None:
         self.is_asked = False

@@ -1,8 +1,9 @@
-"""RMS normalisation that keeps little for backward: the layers of a model in, layers with the same numbers out.
+"""RMS normalisation that keeps little for backward: the norms of a model in, leaner ones of the same formula out.
 
 transformers' own is written in single operations: autograd keeps a float32 copy of the input, the normalised input and,
 in bfloat16, a cast for each product that reads it. Here the input and one factor a row are kept. Under autocast the
-result is of the compute type, as products take it. Knows no loss.
+result is of the compute type, as products take it; so queries and keys are rounded to it before rotary positions, where
+transformers rounds them after. Knows no loss.
 
     y = w x r,  r = (mean(x^2) + eps)^-1/2,  dx = r (w g - x r mean(w g x r)),  dw = sum over rows of g x r
 

@@ -22,7 +22,7 @@ from robustops.learn.shared_prefix import Layout
 
 
 class LogprobNet(nn.Module):
-    """`token_logprobs` as a module. Changes how `model` computes its norms, not what they give."""
+    """`token_logprobs` as a module. Puts leaner norms into `model` (see rms_norm)."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         super().__init__()

@@ -7,6 +7,7 @@ import logging
 import socket
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
@@ -251,6 +252,56 @@ def test_a_server_that_dies_in_the_middle_of_a_rollout_gets_the_weights_and_ever
     assert len(servers[0].bodies) == 1 + 3
 
 
+class TickingClock(Clock):
+    """A second passes whenever somebody looks."""
+
+    def __call__(self) -> float:
+        self.now_s += 1.0
+        return self.now_s
+
+
+def test_all_requests_share_one_wait_for_a_server_that_stays_away(servers, tmp_path, caplog):
+    """Each with a wait of its own would reach the deadline of its episode first, and look like a slow policy."""
+    servers[0].hang_ups = 1000
+    clock, num = TickingClock(), 10
+    policy = policy_of(servers[:1], tmp_path, clock=clock, patience_s=20.0)
+
+    async def run():
+        wanted = Sampling(temperature=0.7, max_tokens=9, seed=4)
+        cases = (policy.act(prompt(f"case {number}"), wanted) for number in range(num))
+        try:
+            return await asyncio.gather(*cases, return_exceptions=True)
+        finally:
+            await policy.close()
+
+    caplog.set_level(logging.WARNING, "robustops.agent")
+    failures = asyncio.run(run())
+    assert [type(failure) for failure in failures] == [PolicyError] * num
+    assert clock.now_s < 2 * 20.0 + 2 * num
+    assert sum("waiting up to 20 s" in record.getMessage() for record in caplog.records) == 1
+
+
+def test_a_server_of_our_own_that_cannot_start_names_its_log(servers, tmp_path):
+    servers[0].hang_ups = 1000
+    options = ServerOptions(urls=(servers[0].url,), model="m", weights_folder=tmp_path / "weights", patience_s=6.0)
+    clock = Clock()
+    policy = ServerPolicy(
+        options, stop_ids=(6,), decode=str, process=FakeProcess(servers[0]), clock=clock, sleep=clock.sleep
+    )
+    with pytest.raises(PolicyError, match=r"\(see vllm-server\.log\): not there for 6 s"):
+        policy.load_weights(weights(1.0), 1)
+
+
+def test_a_later_absence_has_the_whole_patience_again(servers, tmp_path):
+    clock = Clock()
+    policy = policy_of(servers[:1], tmp_path, clock=clock, poll_s=2.0, patience_s=60.0)
+    for version in (1, 2):
+        servers[0].hang_ups = 25
+        policy.load_weights(weights(1.0), version)
+    assert servers[0].version == "2"
+    assert clock.now_s == 2 * 25 * 2.0
+
+
 def test_a_cache_that_could_not_be_emptied_is_no_update(servers, tmp_path):
     servers[0].empties_cache = False
     with pytest.raises(PolicyError, match="prefix cache could not be reset"):
@@ -289,9 +340,11 @@ class FakeProcess:
 
     def __init__(self, server: FakeVllm) -> None:
         self.server, self.revived = server, 0
+        self.has_ended, self.log_file = True, Path("vllm-server.log")
 
     def revive(self) -> None:
         self.revived += 1
+        self.has_ended = False
         self.server.unhealthy_polls = 0
 
     def make_ready(self) -> None:
@@ -318,6 +371,9 @@ def test_a_server_of_our_own_that_ended_before_it_was_put_to_sleep_does_not_end_
     policy.sleep()
     policy.wake_up()
     assert (process.revived, servers[0].calls) == (1, ["/wake_up"])
+    servers[0].hang_ups = 1
+    with pytest.raises(PolicyError, match="/sleep"):
+        policy.sleep()  # it lives, so its memory is not given back
     elsewhere = ServerPolicy(options, stop_ids=(6,), decode=str)
     servers[0].hang_ups = 1
     with pytest.raises(PolicyError, match="/sleep"):
