@@ -184,17 +184,6 @@ def check_values(config: RunConfig) -> None:
             f"model.reserve_tokens: got {model.reserve_tokens}, expected less than model.max_context_tokens "
             f"({model.max_context_tokens})"
         )
-    check_share("engine.gpu_memory_utilization", config.engine.gpu_memory_utilization)
-    if strange := [url for url in config.engine.urls if not url.startswith(("http://", "https://"))]:
-        raise ConfigError(f"engine.urls: got {strange[0]!r}, expected http://HOST:PORT")
-    patience_s, episode_s = config.engine.server_patience_s, config.gym.timeouts.episode_s
-    if config.engine.urls and patience_s >= episode_s:
-        raise ConfigError(
-            f"engine.server_patience_s: got {patience_s:g}, expected less than gym.timeouts.episode_s ({episode_s:g}), "
-            "or episodes would end by their deadline, as if the policy had been slow"
-        )
-    if config.engine.urls and config.engine.kind != "vllm":
-        raise ConfigError(f"engine.urls: of vLLM servers, got engine.kind={config.engine.kind}; write engine=vllm")
     if model.lora.rank and not model.lora.targets:
         raise ConfigError("model.lora.targets: got no layer for model.lora.rank; name some, as q_proj")
     if not 0 <= model.lora.dropout < 1:
@@ -209,12 +198,28 @@ def check_values(config: RunConfig) -> None:
         raise ConfigError(f"fault_policy.intensity: got {intensity}, expected 0 to 1")
     if isinstance(algorithm, GrpoConfig) and not algorithm.clean_groups + algorithm.fault_groups:
         raise ConfigError("algorithm.clean_groups and algorithm.fault_groups: got 0 and 0, expected one group or more")
-    if config.engine.deterministic and config.gym.kind != "embedded":
+    check_engine(config)
+    check_collection(config.collection)
+
+
+def check_engine(config: RunConfig) -> None:
+    engine = config.engine
+    check_share("engine.gpu_memory_utilization", engine.gpu_memory_utilization)
+    if strange := [url for url in engine.urls if not url.startswith(("http://", "https://"))]:
+        raise ConfigError(f"engine.urls: got {strange[0]!r}, expected http://HOST:PORT")
+    patience_s, episode_s = engine.server_patience_s, config.gym.timeouts.episode_s
+    if engine.urls and patience_s >= episode_s:
+        raise ConfigError(
+            f"engine.server_patience_s: got {patience_s:g}, expected less than gym.timeouts.episode_s ({episode_s:g}), "
+            "or episodes would end by their deadline, as if the policy had been slow"
+        )
+    if engine.urls and engine.kind != "vllm":
+        raise ConfigError(f"engine.urls: of vLLM servers, got engine.kind={engine.kind}; write engine=vllm")
+    if engine.deterministic and config.gym.kind != "embedded":
         raise ConfigError(
             f"engine.deterministic=true: gym={config.gym.kind} answers at times of its own, so turns cannot be "
             "gathered in a fixed order; use gym=embedded, or leave it out"
         )
-    check_collection(config.collection)
 
 
 def check_collection(wanted: CollectConfig) -> None:
