@@ -38,7 +38,8 @@ from table import append_row
 from transformers import AutoModelForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 from robustops.agent.policy import Prompt, Sampling
-from robustops.agent.vllm import VllmOptions, VllmPolicy  # sets vLLM's environment: before vllm itself
+from robustops.agent.vllm import VllmPolicy  # sets vLLM's environment: before vllm itself
+from robustops.agent.vllm_options import VllmOptions, engine_arguments, is_cpu_build
 
 from vllm import LLM, SamplingParams  # isort: skip
 
@@ -144,21 +145,7 @@ def engines(folder: Path, *, is_compiled: bool) -> Iterator[tuple[VllmPolicy, LL
         block_tokens=BLOCK_TOKENS,
     )
     policy = VllmPolicy(folder, stop_ids=(), decode=lambda ids: "", options=options)
-    llm = LLM(
-        model=str(folder),
-        skip_tokenizer_init=True,
-        dtype="float32",
-        max_model_len=CONTEXT_TOKENS,
-        max_num_seqs=2 * NUM_SESSIONS,
-        max_num_batched_tokens=CONTEXT_TOKENS,
-        kv_cache_memory_bytes=KV_BYTES,
-        enable_chunked_prefill=False,
-        enforce_eager=not is_compiled,
-        block_size=BLOCK_TOKENS,
-        logprobs_mode="processed_logprobs",
-        generation_config="vllm",
-        use_tqdm_on_load=False,
-    )
+    llm = LLM(model=str(folder), skip_tokenizer_init=True, **engine_arguments(options, is_cpu=is_cpu_build()))
     try:
         yield policy, llm
     finally:
@@ -202,7 +189,7 @@ def measure(size: str, options: argparse.Namespace, root: Path) -> dict[str, obj
     num_tokens = works[0].num_tokens
     row: dict[str, object] = {"parameters": size, "sessions": options.batches * NUM_SESSIONS}
     row |= {"tokens": num_tokens, "rounds": options.rounds, "compiled": not options.eager, "block": BLOCK_TOKENS}
-    row["threads"] = torch.get_num_threads()
+    row |= {"threads": torch.get_num_threads()}
     for name, found in seconds.items():
         row[f"{name}_tokens_per_s"] = round(num_tokens / statistics.median(found))
         if name != "robustops":
