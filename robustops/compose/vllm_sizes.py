@@ -15,4 +15,6 @@ def vllm_sizes(model: ModelConfig, engine: EngineConfig | ServeConfig) -> VllmOp
         max_num_seqs=engine.concurrency,
         kv_cache_memory_bytes=None if engine.kv_cache_mib is None else engine.kv_cache_mib * MIB,
         gpu_memory_utilization=engine.gpu_memory_utilization,
+        is_compiled=engine.compiled,
+        block_tokens=engine.block_tokens,
     )

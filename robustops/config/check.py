@@ -215,6 +215,13 @@ def check_engine(config: RunConfig) -> None:
         )
     if engine.urls and engine.kind != "vllm":
         raise ConfigError(f"engine.urls: of vLLM servers, got engine.kind={engine.kind}; write engine=vllm")
+    if engine.compiled and engine.kind != "vllm":
+        raise ConfigError(f"engine.compiled=true: got engine.kind={engine.kind}, which is not compiled; leave it out")
+    if engine.compiled and engine.urls:
+        raise ConfigError(
+            "engine.compiled=true: the servers of engine.urls are compiled or not as they were started; leave it out, "
+            "and start them with `python -m robustops.serve do=model compiled=true`"
+        )
     if engine.deterministic and config.gym.kind != "embedded":
         raise ConfigError(
             f"engine.deterministic=true: gym={config.gym.kind} answers at times of its own, so turns cannot be "
@@ -247,7 +254,8 @@ def check_serving(config: ServeConfig) -> None:
     for key, value, allowed in (("do", config.do, SERVED), ("gym.kind", kind, SERVED_GYMS)):
         if value not in allowed:
             raise ConfigError(f"{key}: got {value!r}, expected one of {', '.join(allowed)}.{nearest(value, allowed)}")
-    for key in ("max_databases", "restart_after", "concurrency", "kv_cache_mib", "model.max_context_tokens"):
+    sizes = ("concurrency", "kv_cache_mib", "block_tokens", "model.max_context_tokens")
+    for key in ("max_databases", "restart_after", *sizes):
         number = _value(config, key)
         if number is not None and number < 1:
             raise ConfigError(f"{key}: got {number}, expected at least 1")

@@ -60,4 +60,6 @@ class ServeConfig:
     concurrency: int = 32  # do=model: sequences at a time
     gpu_memory_utilization: float = 0.9  # do=model
     kv_cache_mib: int | None = None  # do=model; None: by gpu_memory_utilization
+    compiled: bool = False  # do=model on the CPU, by torch.compile; on a GPU it always is
+    block_tokens: int | None = None  # do=model, of the prefix cache; None: 32 on the CPU
     task_set: str | None = None  # do=expert: the folder of a task set with plans

@@ -14,6 +14,7 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any, Literal
 
 import lightning
@@ -135,6 +136,8 @@ class SftModule(lightning.LightningModule):
         for group in self._optimiser.param_groups:
             group["lr"] = self.settings.lr * self.settings.lr_factor(step, self.num_steps)
         self._optimiser.zero_grad()
+        # Of dropout: from the step, so that no generator is part of the state. Ranks drop different units.
+        torch.manual_seed(Random(f"{self.settings.seed}/dropout/{step}/{ranks.rank()}").getrandbits(63))
         total = self._accumulate(batch)
         found = clip_grad_norm_(self.model.parameters(), self.settings.max_grad_norm)
         norm = float(found.full_tensor() if isinstance(found, DTensor) else found)

@@ -30,7 +30,7 @@ class TrainablePolicy(Policy, Protocol):
     @property
     def weight_version(self) -> int: ...
 
-    def load_weights(self, named_tensors: Iterable[tuple[str, Any]], version: int) -> None:
+    async def load_weights(self, named_tensors: Iterable[tuple[str, Any]], version: int) -> None:
         """Also forgets everything computed from the old weights."""
 
     def remember(self, store: SampleStore | None) -> None:
@@ -82,7 +82,7 @@ async def load_and_sample(
     policy: TrainablePolicy, weights: Mapping[str, Tensor], probe: Probe, *, version: int
 ) -> tuple[Sample, ...]:
     """Load `weights` as `version` and answer each probe prompt. Raises SyncError for an answer of another version."""
-    policy.load_weights(weights.items(), version)
+    await policy.load_weights(weights.items(), version)
     if policy.weight_version != version:
         raise SyncError(f"weights {version}: the engine says it holds version {policy.weight_version}")
     sampling = Sampling(temperature=probe.temperature, max_tokens=probe.max_tokens, seed=version)

@@ -126,22 +126,22 @@ async def test_new_weights_change_samples_logprobs_and_version(policy):
     p = prompt(1, 60)
     before = await policy.act(p, Sampling(max_tokens=16, seed=0))
     other = tiny_model(5)
-    policy.load_weights(((name, tensor.detach().double()) for name, tensor in other.named_parameters()), 7)
+    await policy.load_weights(((name, tensor.detach().double()) for name, tensor in other.named_parameters()), 7)
     after = await policy.act(p, Sampling(max_tokens=16, seed=0))
     assert (before.weight_version, after.weight_version, policy.weight_version) == (0, 7, 7)
     assert gap(other, p.token_ids, after) < 1e-4
     assert gap(other, p.token_ids, before) > 0.1
 
 
-def test_a_weight_that_is_missing_unknown_or_misshapen_is_refused(policy):
+async def test_a_weight_that_is_missing_unknown_or_misshapen_is_refused(policy):
     weights = dict(tiny_model(1).named_parameters())
     norm = weights.pop("model.norm.weight")
     with pytest.raises(PolicyError, match=r"weights 2: 1 of .* did not arrive, among them model.norm.weight"):
-        policy.load_weights(weights.items(), 2)
+        await policy.load_weights(weights.items(), 2)
     with pytest.raises(PolicyError, match=r"weights 2: model.norms.weight \(64,\); expected a weight of this model"):
-        policy.load_weights([("model.norms.weight", norm)], 2)
+        await policy.load_weights([("model.norms.weight", norm)], 2)
     with pytest.raises(PolicyError, match=r"weights 2: model.norm.weight \(3,\); expected \(64,\)"):
-        policy.load_weights([("model.norm.weight", norm[:3])], 2)
+        await policy.load_weights([("model.norm.weight", norm[:3])], 2)
     assert policy.weight_version == 0
 
 
@@ -208,14 +208,14 @@ async def test_weights_cannot_change_under_a_running_request(policy):
     task = asyncio.create_task(policy.act(prompt(8, 20), Sampling(max_tokens=5, seed=0)))
     await asyncio.sleep(0)
     with pytest.raises(PolicyError, match="weights 4: requests are still running"):
-        policy.load_weights([], 4)
+        await policy.load_weights([], 4)
     assert (await task).weight_version == 0
 
 
 async def test_a_broken_model_is_an_error_and_no_sample(policy):
     broken = tiny_model(0)
     broken.model.norm.weight.data.fill_(float("nan"))
-    policy.load_weights(broken.named_parameters(), 1)
+    await policy.load_weights(broken.named_parameters(), 1)
     with pytest.raises(PolicyError, match="case-1 turn 0: the engine gave no sample: the logits hold values that are"):
         await policy.act(prompt(1, 8), Sampling(max_tokens=4, seed=0))
 

@@ -22,9 +22,9 @@ def prompt(case: int, num_tokens: int, turn: int = 0) -> Prompt:
     return Prompt(case_id=f"case-{case}", task_id="t", turn=turn, token_ids=ids, messages=(), tools=())
 
 
-def load(policy, seed: int, version: int):
+async def load(policy, seed: int, version: int):
     model = tiny_model(seed)
-    policy.load_weights(((name, tensor.detach()) for name, tensor in model.named_parameters()), version)
+    await policy.load_weights(((name, tensor.detach()) for name, tensor in model.named_parameters()), version)
     return model
 
 
@@ -39,7 +39,7 @@ def policy(vllm_policies):
 
 
 async def test_sampled_logprobs_are_those_of_the_model_in_fp32(policy):
-    model = load(policy, seed=0, version=1)
+    model = await load(policy, seed=0, version=1)
     prompts = [prompt(case, 20 + 7 * case) for case in range(6)]
     samples = await asyncio.gather(*(policy.act(p, Sampling(max_tokens=16, seed=p.turn)) for p in prompts))
     for p, sample in zip(prompts, samples, strict=True):
@@ -49,7 +49,7 @@ async def test_sampled_logprobs_are_those_of_the_model_in_fp32(policy):
 
 
 async def test_logprobs_are_tempered_as_the_sampling_distribution_is(policy):
-    model = load(policy, seed=0, version=1)
+    model = await load(policy, seed=0, version=1)
     p = prompt(3, 40)
     sample = await policy.act(p, Sampling(temperature=0.5, max_tokens=8, seed=1))
     sharpened = tiny_model(0)
@@ -60,12 +60,12 @@ async def test_logprobs_are_tempered_as_the_sampling_distribution_is(policy):
 
 async def test_logprobs_follow_new_weights_through_the_prefix_cache(policy):
     p = prompt(1, 150)
-    load(policy, seed=0, version=1)
+    await load(policy, seed=0, version=1)
     await policy.act(p, Sampling(max_tokens=4, seed=0))
     warm = await policy.act(p, Sampling(max_tokens=4, seed=0))
     assert warm.cached_tokens >= 96, "the test needs a prompt that is served from the cache"
     for version, seed in ((2, 5), (3, 6)):
-        model = load(policy, seed=seed, version=version)
+        model = await load(policy, seed=seed, version=version)
         sample = await policy.act(p, Sampling(max_tokens=16, seed=0))
         assert sample.cached_tokens == 0
         assert gap(model, p.token_ids, sample) < 1e-4
@@ -77,7 +77,7 @@ async def test_logprobs_follow_new_weights_through_the_prefix_cache(policy):
 
 async def test_without_a_cache_reset_the_logprobs_betray_old_keys(policy):
     p = prompt(2, 150)
-    load(policy, seed=0, version=1)
+    await load(policy, seed=0, version=1)
     await policy.act(p, Sampling(max_tokens=4, seed=0))
     model = tiny_model(7)
     policy._engine.load_weights(((name, tensor.detach()) for name, tensor in model.named_parameters()), 2)
@@ -86,14 +86,14 @@ async def test_without_a_cache_reset_the_logprobs_betray_old_keys(policy):
 
 
 async def test_score_gives_each_prompt_token_its_logprob(policy):
-    model = load(policy, seed=4, version=9)
+    model = await load(policy, seed=4, version=9)
     ids = prompt(5, 60).token_ids
     expected = logprobs_of(model, ids[:1], ids[1:])
     assert policy.score(ids) == pytest.approx(expected, abs=1e-4)
 
 
 async def test_a_sample_ends_with_its_stop_token_and_keeps_it(policy):
-    load(policy, seed=0, version=1)
+    await load(policy, seed=0, version=1)
     model = tiny_model(0)
     # The closing tag is the likeliest token everywhere once its embedding is parallel to the final state's mean.
     samples = await asyncio.gather(*(policy.act(prompt(c, 30), Sampling(max_tokens=200, seed=c)) for c in range(24)))
@@ -108,7 +108,7 @@ async def test_a_sample_ends_with_its_stop_token_and_keeps_it(policy):
 
 
 async def test_greedy_equals_the_argmax_of_plain_forward_passes(policy):
-    model = load(policy, seed=0, version=1)
+    model = await load(policy, seed=0, version=1)
     p = prompt(4, 50)
     sample = await policy.act(p, Sampling(temperature=0.0, max_tokens=12))
     for k, token in enumerate(sample.token_ids):
@@ -119,7 +119,7 @@ async def test_greedy_equals_the_argmax_of_plain_forward_passes(policy):
 
 
 async def test_equal_seeds_give_equal_samples_and_other_seeds_others(policy):
-    load(policy, seed=0, version=1)
+    await load(policy, seed=0, version=1)
     p = prompt(6, 40)
     one, two, other = [await policy.act(p, Sampling(max_tokens=12, seed=s)) for s in (1, 1, 2)]
     assert one.token_ids == two.token_ids != other.token_ids
@@ -140,15 +140,15 @@ async def test_a_cancelled_request_leaves_the_engine(policy):
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    load(policy, seed=0, version=1)  # refuses while anything is running
+    await load(policy, seed=0, version=1)  # refuses while anything is running
 
 
 async def test_weights_cannot_change_under_a_running_request(policy):
-    load(policy, seed=0, version=3)
+    await load(policy, seed=0, version=3)
     task = asyncio.create_task(policy.act(prompt(8, 20), Sampling(max_tokens=50, seed=0)))
     await asyncio.sleep(0)
     with pytest.raises(PolicyError, match="weights 4: requests are still running"):
-        load(policy, seed=1, version=4)
+        await load(policy, seed=1, version=4)
     assert (await task).weight_version == 3
 
 
@@ -172,7 +172,7 @@ async def test_deterministic_results_do_not_depend_on_the_order_of_arrival(vllm_
     policy = vllm_policies["deterministic"]
     runs = []
     for order in ([0, 1, 2, 3, 4], [4, 2, 0, 3, 1]):
-        load(policy, seed=0, version=1)
+        await load(policy, seed=0, version=1)
         runs.append(await multi_turn(policy, order))
     for case in range(5):
         for one, two in zip(runs[0][case], runs[1][case], strict=True):
@@ -189,7 +189,7 @@ def test_a_missing_folder_is_a_config_error(tmp_path, policy):
 
 async def test_more_seeded_prompts_than_one_step_can_prefill_all_get_their_samples(policy):
     """The CPU build of vLLM dies of a seeded prompt that is prefilled in parts."""
-    load(policy, seed=0, version=2)
+    await load(policy, seed=0, version=2)
     prompts = [prompt(case, 311) for case in range(9)]
     samples = await asyncio.gather(*(policy.act(p, Sampling(max_tokens=4, seed=1)) for p in prompts))
     assert all(sample.logprobs for sample in samples)

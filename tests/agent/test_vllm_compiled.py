@@ -58,7 +58,7 @@ def test_without_a_compiler_the_setting_is_named(tiny_folder, monkeypatch):
     if not is_cpu_build():
         pytest.skip(CPU_ONLY)
     monkeypatch.setenv("CXX", "no-such-compiler")
-    with pytest.raises(ConfigError, match=r"engine\.compiled: no C\+\+ compiler 'no-such-compiler'"):
+    with pytest.raises(ConfigError, match=r"compiled=true: no C\+\+ compiler 'no-such-compiler'"):
         VllmPolicy(tiny_folder, stop_ids=(IM_END,), decode=decode, options=sizes())
 
 
@@ -93,7 +93,8 @@ def test_a_compiled_engine_samples_from_new_weights_and_repeats_itself(tiny_fold
     try:
         for seed in (3, 4):
             model = tiny_model(seed)
-            policy.load_weights(((name, tensor.detach()) for name, tensor in model.named_parameters()), seed)
+            new = ((name, tensor.detach()) for name, tensor in model.named_parameters())
+            asyncio.run(policy.load_weights(new, seed))
             first = asyncio.run(samples_of(policy))
             for prompt, sample in zip(prompts, first, strict=True):
                 expected = logprobs_of(model, prompt.token_ids, sample.token_ids)

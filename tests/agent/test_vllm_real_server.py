@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import signal
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,9 +27,20 @@ PROMPT = tuple(k * 37 % 250 for k in range(150))  # several blocks of the cache
 OPTIONS = VllmOptions(dtype="float32", max_model_len=512, kv_cache_memory_bytes=32 * 2**20, max_num_seqs=8)
 
 
-@pytest.fixture
-async def policy(tiny_folder: Path, tmp_path: Path) -> AsyncIterator[ServerPolicy]:
-    process = VllmProcess(tiny_folder, OPTIONS, name="m", log_file=tmp_path / "log")
+COMPILED = pytest.param(
+    True,
+    marks=[
+        pytest.mark.skipif(os.environ.get("ROBUSTOPS_TEST_SIZE") != "full", reason="compiling takes 10 s and more"),
+        pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler"),
+    ],
+    id="compiled",
+)
+
+
+@pytest.fixture(params=[pytest.param(False, id="eager"), COMPILED])
+async def policy(request: pytest.FixtureRequest, tiny_folder: Path, tmp_path: Path) -> AsyncIterator[ServerPolicy]:
+    engine = replace(OPTIONS, is_compiled=request.param)
+    process = VllmProcess(tiny_folder, engine, name="m", log_file=tmp_path / "log")
     options = ServerOptions(urls=(process.url,), model="m", weights_folder=tmp_path / "weights", poll_s=0.5)
     policy = ServerPolicy(options, stop_ids=(IM_END, CALL_END), decode=decode, process=process)
     yield policy
@@ -53,7 +66,7 @@ def gap(seed: int, samples: list[Sample]) -> float:
 async def test_weights_arrive_with_their_tied_head_and_once_more_after_a_kill(policy, sized):
     assert gap(0, await act(policy)) < 1e-4
     for version, seed in ((1, 6), (3, 5)):
-        policy.load_weights(tiny_model(seed).named_parameters(), version)
+        await policy.load_weights(tiny_model(seed).named_parameters(), version)
         samples = await act(policy)
         assert {sample.weight_version for sample in samples} == {version}
         assert gap(seed, samples) < 1e-4

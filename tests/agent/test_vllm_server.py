@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import signal
 import socket
 import threading
 from collections.abc import Iterator
@@ -12,9 +14,11 @@ from pathlib import Path
 import pytest
 import torch
 from fake_vllm import FakeVllm
+from safetensors.torch import save_file
 
 from robustops.agent.policy import Prompt, Sampling
 from robustops.agent.vllm_endpoint import ServerDown, call
+from robustops.agent.vllm_remote import Weights
 from robustops.agent.vllm_server import ServerOptions, ServerPolicy
 from robustops.agent.vllm_worker import WeightsFromFolder
 from robustops.core.errors import PolicyError
@@ -39,7 +43,7 @@ class Clock:
     def __call__(self) -> float:
         return self.now_s
 
-    def sleep(self, seconds: float) -> None:
+    async def sleep(self, seconds: float) -> None:
         self.now_s += seconds
 
 
@@ -73,9 +77,13 @@ def weights(value: float) -> list[tuple[str, torch.Tensor]]:
     return [("a.weight", torch.full((2, 3), value))]
 
 
+def load(policy: ServerPolicy, value: float, version: int) -> None:
+    asyncio.run(policy.load_weights(weights(value), version))
+
+
 def test_a_sample_has_its_ids_logprobs_and_version_and_the_full_distribution_was_asked_for(servers, tmp_path):
     policy = policy_of(servers[:1], tmp_path)
-    policy.load_weights(weights(1.0), 12)
+    load(policy, 1.0, 12)
     [sample] = act(policy)
     assert (sample.token_ids, sample.logprobs, sample.finish) == ((5, 6), (-0.5, -0.25), "stop")
     assert (sample.text, sample.weight_version) == ("5 6", 12)
@@ -100,7 +108,7 @@ def test_a_sample_in_the_journal_is_not_asked_of_a_server_again(servers, tmp_pat
 def test_weights_reach_every_server_and_their_caches_are_emptied(servers, tmp_path):
     policy = policy_of(servers, tmp_path)
     for version in (1, 2):
-        policy.load_weights(weights(float(version)), version)
+        load(policy, float(version), version)
     for server in servers:
         assert server.version == "2"
         assert float(server.weights["a.weight"][0, 0]) == 2.0
@@ -111,13 +119,13 @@ def test_weights_reach_every_server_and_their_caches_are_emptied(servers, tmp_pa
 def test_a_server_that_keeps_another_version_is_refused(servers, tmp_path):
     servers[1].ignores_updates = True
     with pytest.raises(PolicyError, match=r"holds weights 'default' after an update to 3"):
-        policy_of(servers, tmp_path).load_weights(weights(1.0), 3)
+        load(policy_of(servers, tmp_path), 1.0, 3)
 
 
 def test_a_restarted_server_gets_the_weights_again_before_it_answers(servers, tmp_path):
     server = servers[0]
     policy = policy_of([server], tmp_path)
-    policy.load_weights(weights(7.0), 5)
+    load(policy, 7.0, 5)
     server.statuses, server.unhealthy_polls = [500], 3
     [sample] = act(policy)
     assert sample.weight_version == 5
@@ -182,7 +190,7 @@ def test_a_server_that_was_restarted_unseen_gets_the_weights_before_it_is_asked(
     monkeypatch.setattr("robustops.agent.vllm_server.RESTART_S", 0.0)
     [server] = servers[:1]
     policy = policy_of([server], tmp_path)
-    policy.load_weights(weights(7.0), 5)
+    load(policy, 7.0, 5)
     act(policy)
     server.restart()
     server.calls.clear()
@@ -196,10 +204,10 @@ def test_a_server_that_is_away_when_weights_are_loaded_is_waited_for_and_gets_th
     caplog.set_level(logging.WARNING, "robustops.agent")
     clock, (first, second) = Clock(), servers
     policy = policy_of(servers, tmp_path, clock=clock, poll_s=2.0, patience_s=60.0)
-    policy.load_weights(weights(1.0), 1)
+    load(policy, 1.0, 1)
     second.restart()
     second.hang_ups, second.unhealthy_polls = 5, 2
-    policy.load_weights(weights(2.0), 2)
+    load(policy, 2.0, 2)
     assert clock.now_s == 2.0 * (5 + 2)
     for server in (first, second):
         assert server.version == "2"
@@ -212,7 +220,7 @@ def test_a_server_that_is_away_when_weights_are_loaded_is_waited_for_and_gets_th
 
 def test_a_server_that_holds_the_same_number_of_another_run_gets_the_weights_all_the_same(servers, tmp_path):
     servers[0].version = "4"
-    policy_of(servers[:1], tmp_path).load_weights(weights(3.0), 4)
+    load(policy_of(servers[:1], tmp_path), 3.0, 4)
     assert float(servers[0].weights["a.weight"][0, 0]) == 3.0
 
 
@@ -222,7 +230,7 @@ def test_weights_wait_no_longer_than_the_patience_and_the_way_on_is_named(server
     servers[0].hang_ups = 1000
     policy = policy_of(servers[:1], tmp_path, clock=clock, poll_s=2.0, patience_s=60.0)
     with pytest.raises(PolicyError) as caught:
-        policy.load_weights(weights(1.0), 1)
+        load(policy, 1.0, 1)
     assert clock.now_s == 62.0
     message = str(caught.value)
     assert message.startswith(f"{servers[0].url}: not there for 60 s")
@@ -236,13 +244,40 @@ def test_a_server_that_is_well_and_refuses_the_weights_is_not_waited_for(servers
     clock = Clock()
     servers[0].rpc_status = 500
     with pytest.raises(PolicyError, match=r"/collective_rpc: status 500"):
-        policy_of(servers[:1], tmp_path, clock=clock).load_weights(weights(1.0), 3)
+        load(policy_of(servers[:1], tmp_path, clock=clock), 1.0, 3)
     assert clock.now_s == 0.0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_one_ctrl_c_ends_the_wait_for_a_server_that_is_away(servers, tmp_path):
+    servers[0].hang_ups = 10_000
+    policy = policy_of(servers[:1], tmp_path, patience_s=30.0)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        load(policy, 1.0, 1)
+    timer.join()
+
+
+def test_weights_of_a_load_that_was_given_up_do_not_pass_for_those_that_are_wanted(servers, tmp_path):
+    """Its call goes on in a thread, and ends after the next weights were asked for."""
+    [server] = servers[:1]
+    policy = policy_of([server], tmp_path)
+    held = policy._servers[0]
+    old, new = (Weights(folder=tmp_path / name, version=version) for version, name in enumerate(("old", "new"), 1))
+    for value, known in enumerate((old, new)):
+        known.folder.mkdir()
+        save_file(dict(weights(float(value))), known.folder / "model.safetensors")
+    held.want(new)
+    held._load(old)
+    assert held.trouble() is None
+    assert server.version == "2"
+    assert float(server.weights["a.weight"][0, 0]) == 1.0
 
 
 def test_a_server_that_dies_in_the_middle_of_a_rollout_gets_the_weights_and_every_request_again(servers, tmp_path):
     policy = policy_of(servers[:1], tmp_path)
-    policy.load_weights(weights(7.0), 5)
+    load(policy, 7.0, 5)
     act(policy)  # it is known to be there now, so the next requests go to it at once
     servers[0].restart()
     servers[0].hang_ups = 4
@@ -289,7 +324,7 @@ def test_a_server_of_our_own_that_cannot_start_names_its_log(servers, tmp_path):
         options, stop_ids=(6,), decode=str, process=FakeProcess(servers[0]), clock=clock, sleep=clock.sleep
     )
     with pytest.raises(PolicyError, match=r"\(see vllm-server\.log\): not there for 6 s"):
-        policy.load_weights(weights(1.0), 1)
+        load(policy, 1.0, 1)
 
 
 def test_a_later_absence_has_the_whole_patience_again(servers, tmp_path):
@@ -297,7 +332,7 @@ def test_a_later_absence_has_the_whole_patience_again(servers, tmp_path):
     policy = policy_of(servers[:1], tmp_path, clock=clock, poll_s=2.0, patience_s=60.0)
     for version in (1, 2):
         servers[0].hang_ups = 25
-        policy.load_weights(weights(1.0), version)
+        load(policy, 1.0, version)
     assert servers[0].version == "2"
     assert clock.now_s == 2 * 25 * 2.0
 
@@ -305,19 +340,19 @@ def test_a_later_absence_has_the_whole_patience_again(servers, tmp_path):
 def test_a_cache_that_could_not_be_emptied_is_no_update(servers, tmp_path):
     servers[0].empties_cache = False
     with pytest.raises(PolicyError, match="prefix cache could not be reset"):
-        policy_of(servers, tmp_path, clock=Clock(), poll_s=2.0, patience_s=6.0).load_weights(weights(1.0), 3)
+        load(policy_of(servers, tmp_path, clock=Clock(), poll_s=2.0, patience_s=6.0), 1.0, 3)
 
 
 def test_a_server_without_our_worker_is_named_with_the_command_that_starts_one(servers, tmp_path):
     servers[0].rpc_status = 404
     with pytest.raises(PolicyError, match=r"status 404.*python -m robustops\.serve do=model"):
-        policy_of(servers, tmp_path).load_weights(weights(1.0), 3)
+        load(policy_of(servers, tmp_path), 1.0, 3)
 
 
 def test_an_address_that_answers_as_something_else_is_named_with_the_command(servers, tmp_path, monkeypatch):
     monkeypatch.setattr(servers[0], "answer", lambda path, body: (200, {"welcome": "to a proxy"}))
     with pytest.raises(PolicyError, match=r"/reset_prefix_cache: no success in .*proxy.*serve do=model"):
-        policy_of(servers[:1], tmp_path).load_weights(weights(1.0), 3)
+        load(policy_of(servers[:1], tmp_path), 1.0, 3)
 
 
 def test_an_answer_that_is_cut_off_counts_as_a_server_that_is_down():
@@ -380,12 +415,13 @@ def test_a_server_of_our_own_that_ended_before_it_was_put_to_sleep_does_not_end_
         elsewhere.sleep()
 
 
-def test_a_server_of_our_own_that_ended_is_started_again(servers, tmp_path):
+def test_a_server_of_our_own_that_ended_is_started_again(servers, tmp_path, monkeypatch):
+    monkeypatch.setattr("robustops.agent.vllm_server.RESTART_S", 0.0)
     server = servers[0]
     process = FakeProcess(server)
     options = ServerOptions(urls=(server.url,), model="m", weights_folder=tmp_path / "weights", poll_s=0.01)
     policy = ServerPolicy(options, stop_ids=(6,), decode=str, process=process)
-    policy.load_weights(weights(2.0), 1)
+    load(policy, 2.0, 1)
     server.restart()
     server.unhealthy_polls = 1000
     [sample] = act(policy)

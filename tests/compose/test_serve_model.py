@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import shlex
+import shutil
 import socket
 from collections.abc import Iterator
 from itertools import pairwise
@@ -39,6 +40,17 @@ def test_a_dry_run_prints_a_command_with_all_that_training_and_chats_need(capsys
     assert pairs["--kv-cache-memory-bytes"] == "1048576"
 
 
+@pytest.mark.vllm
+@pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+def test_a_dry_run_says_whether_it_is_compiled_and_its_blocks(capsys, tmp_path):
+    model = ModelConfig(name="tiny", path=str(TINY), max_context_tokens=1536)
+    run(ServeConfig(do="model", model=model, compiled=True, block_tokens=128, dry_run=True), tmp_path)
+    words = shlex.split(capsys.readouterr().out)
+    assert "--no-enforce-eager" in words
+    assert dict(pairwise(words))["--block-size"] == "128"
+
+
 def test_a_compact_model_s_endpoint_does_not_list_the_tools_again():
     tokenizer = AutoTokenizer.from_pretrained(str(TINY))
     plain = tokenizer.apply_chat_template(MESSAGES, tokenize=False)
@@ -54,6 +66,7 @@ def test_a_compact_model_s_endpoint_does_not_list_the_tools_again():
         (ServeConfig(do="model", concurrency=0), "concurrency: got 0"),
         (ServeConfig(do="model", port=99_999), "port: got 99999, expected 0 to 65535"),
         (ServeConfig(do="model", kv_cache_mib=-3), "kv_cache_mib: got -3, expected at least 1"),
+        (ServeConfig(do="model", block_tokens=0), "block_tokens: got 0, expected at least 1"),
         (ServeConfig(do="model", gpu_memory_utilization=7), "gpu_memory_utilization: got 7, expected .* at most 1"),
         (ServeConfig(do="model", served_name=""), "served_name: got nothing"),
         (ServeConfig(do="model", model=ModelConfig(max_context_tokens=0)), r"model\.max_context_tokens: got 0"),

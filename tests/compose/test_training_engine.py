@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +85,7 @@ def test_two_runs_that_share_a_folder_for_weights_do_not_touch_each_other_s(tmp_
             engine = engine_of(scene, run)
             both.enter_context(closing(engine, scene, run))  # type: ignore[arg-type]
             engine._servers.clear()  # whose part is not tested here
-            engine.load_weights([("a", torch.full((1,), float(number)))], 1)
+            asyncio.run(engine.load_weights([("a", torch.full((1,), float(number)))], 1))
             held.append(copies_below(shared))
         assert len(held[0]) == 1
         assert len(held[1]) == 2

@@ -31,7 +31,7 @@ class MirrorPolicy:
         self.weight_version = 0
         self.loaded: list[int] = []
 
-    def load_weights(self, named_tensors: Iterable[tuple[str, torch.Tensor]], version: int) -> None:
+    async def load_weights(self, named_tensors: Iterable[tuple[str, torch.Tensor]], version: int) -> None:
         parameters = dict(self.model.named_parameters())
         with torch.no_grad():
             for name, tensor in named_tensors:

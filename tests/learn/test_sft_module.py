@@ -12,9 +12,11 @@ import pytest
 import torch
 from lightning.pytorch.loggers import Logger
 from tiny_qwen3 import VOCAB, tiny_model
+from transformers import PreTrainedModel
 
 from robustops.data.sft import MaskSpan, SftSample
 from robustops.learn.checkpoint import load_latest
+from robustops.learn.lora import LoraSettings, attach
 from robustops.learn.sft import DivergedError, SftModule, SftSettings, WeightedTokens
 from robustops.learn.sft_order import epoch_batches
 from robustops.learn.supervision import steps_per_epoch
@@ -141,12 +143,19 @@ class Interrupted(Exception):
     pass
 
 
+def with_dropout(seed: int) -> PreTrainedModel:
+    model = tiny_model(seed)
+    attach(model, LoraSettings(rank=2, dropout=0.5))
+    return model.train()
+
+
+@pytest.mark.parametrize("model_of", [tiny_model, with_dropout])
 @pytest.mark.parametrize("stop_at", [2, 3, 5])
-def test_a_resumed_run_ends_with_bit_identical_weights(tmp_path: Path, stop_at: int):
+def test_a_resumed_run_ends_with_bit_identical_weights(tmp_path: Path, stop_at: int, model_of):
     """Five demonstrations in steps of two, three epochs: nine steps, saved at every one, killed after `stop_at`."""
     samples, monitored = demonstrations(5), demonstrations(2, seed=9)
     chosen = settings(epochs=3, batch_size=2, schedule="cosine", warmup_steps=2, save_every_steps=1, seed=4)
-    whole = fit(SftModule(tiny_model(0), samples, monitored, chosen, checkpoints=tmp_path / "whole"))
+    whole = fit(SftModule(model_of(0), samples, monitored, chosen, checkpoints=tmp_path / "whole"))
 
     def stop(step: int, num_steps: int, note: str) -> None:
         if step == stop_at:
@@ -154,11 +163,11 @@ def test_a_resumed_run_ends_with_bit_identical_weights(tmp_path: Path, stop_at: 
 
     parts = tmp_path / "parts"
     with pytest.raises(Interrupted):
-        fit(SftModule(tiny_model(0), samples, monitored, chosen, checkpoints=parts, report=stop))
+        fit(SftModule(model_of(0), samples, monitored, chosen, checkpoints=parts, report=stop))
     saved = load_latest(parts)
     assert saved is not None
     assert saved.step == stop_at
-    resumed = SftModule(tiny_model(1), samples, monitored, chosen, checkpoints=parts)  # the wrong weights, at first
+    resumed = SftModule(model_of(1), samples, monitored, chosen, checkpoints=parts)  # the wrong weights, at first
     resumed.resume(saved.step, saved.state)
     fit(resumed)
     assert resumed.best_loss == whole.best_loss

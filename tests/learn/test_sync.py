@@ -32,7 +32,7 @@ async def test_equal_weights_pass_and_say_how_equal():
 
 async def test_an_engine_that_keeps_old_weights_is_betrayed():
     class Forgetful(MirrorPolicy):
-        def load_weights(self, named_tensors, version):
+        async def load_weights(self, named_tensors, version):
             self.weight_version = version
 
     with pytest.raises(SyncError, match=r"weights 2: engine and trainer differ by .* nats on probe prompt 0"):
@@ -41,9 +41,9 @@ async def test_an_engine_that_keeps_old_weights_is_betrayed():
 
 async def test_a_single_stale_tensor_is_betrayed():
     class StaleHead(MirrorPolicy):
-        def load_weights(self, named_tensors, version):
+        async def load_weights(self, named_tensors, version):
             kept = [(name, tensor) for name, tensor in named_tensors if "embed" not in name]
-            super().load_weights(kept, version)
+            await super().load_weights(kept, version)
 
     with pytest.raises(SyncError, match=r"engine\.max_probe_diff"):
         await synchronise(StaleHead(), tiny_model(3), PROBE, version=2, compute=torch.float32)
@@ -51,8 +51,8 @@ async def test_a_single_stale_tensor_is_betrayed():
 
 async def test_an_engine_that_names_another_version_is_refused():
     class WrongVersion(MirrorPolicy):
-        def load_weights(self, named_tensors, version):
-            super().load_weights(named_tensors, version - 1)
+        async def load_weights(self, named_tensors, version):
+            await super().load_weights(named_tensors, version - 1)
 
     with pytest.raises(SyncError, match="weights 5: the engine says it holds version 4"):
         await synchronise(WrongVersion(), tiny_model(3), PROBE, version=5, compute=torch.float32)
