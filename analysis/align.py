@@ -13,8 +13,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from robustops.core.episode_row import EpisodeRow, read_episodes
 from robustops.core.errors import TableError
-from robustops.core.tables import EpisodeRow, read_episodes, read_json
+from robustops.core.files import read_json
 
 Condition = Literal["clean", "fault"]
 CONDITIONS: tuple[Condition, ...] = get_args(Condition)

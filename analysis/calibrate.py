@@ -27,7 +27,7 @@ from analysis.report import write
 from analysis.result import percent, percent_interval
 from analysis.source import Source, open_sources
 from robustops.core.errors import TableError, UserError
-from robustops.core.tables import write_atomically
+from robustops.core.files import write_atomically
 
 SEED = 20_240_607  # of the bootstrap alone
 DIFFERENCES = (0.02, 0.05, 0.10)

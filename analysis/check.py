@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from robustops.core.episode_row import EpisodeRow, read_episodes
 from robustops.core.errors import TableError
-from robustops.core.tables import EpisodeRow, read_episodes, read_lines
+from robustops.core.json_lines import read_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

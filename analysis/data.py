@@ -26,8 +26,9 @@ from analysis.figures import BLUE, ORANGE, draw
 from analysis.render import to_terminal
 from analysis.report import write
 from analysis.result import percent
+from robustops.core.episode_row import read_episodes
 from robustops.core.errors import TableError, UserError
-from robustops.core.tables import Header, read_episodes, read_listing
+from robustops.core.listing import Header, read_listing
 
 SAMPLES, EPISODES = "sft.jsonl", "episodes.parquet"
 SUPERVISED = frozenset({"call", "final_answer", "grounded_narration"})

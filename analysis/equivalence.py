@@ -26,7 +26,7 @@ from analysis.repeats import Repeats, flip_excess, macro_difference
 from analysis.report import write
 from analysis.result import p_value, percent, percent_interval, points, points_interval
 from robustops.core.errors import TableError
-from robustops.core.tables import read_lines
+from robustops.core.json_lines import read_lines
 
 MARGIN = 0.02
 SEED = 20_240_607  # of the resampling alone

@@ -20,7 +20,7 @@ from analysis.arguments import answer, command_parser, parse
 from analysis.document import Document, Section
 from analysis.render import section_html
 from robustops.core.errors import UserError
-from robustops.core.tables import write_atomically
+from robustops.core.files import write_atomically
 
 FOLDER = Path(__file__).resolve().parent / "notebooks"
 RUNS = "ROBUSTOPS_RUNS"  # how the command tells the notebook its runs

@@ -24,7 +24,7 @@ from analysis.document import Document
 from analysis.render import to_html, to_markdown, to_terminal
 from analysis.sections.training import Curve, read_curves
 from robustops.core.errors import TableError, UserError
-from robustops.core.tables import write_atomically
+from robustops.core.files import write_atomically
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

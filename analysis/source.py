@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from analysis.align import distinct_names, run_title
+from robustops.core.episode_row import EpisodeRow, read_episodes
 from robustops.core.errors import TableError
-from robustops.core.tables import EpisodeRow, read_episodes, read_json, read_lines
+from robustops.core.files import read_json
+from robustops.core.json_lines import read_lines
 
 ADVANTAGES = "advantages.jsonl"
 

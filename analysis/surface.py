@@ -26,7 +26,7 @@ from analysis.passk import Attempts, RepeatedRate, repeated_rate
 from analysis.report import write
 from analysis.result import percent, percent_interval
 from robustops.core.errors import TableError
-from robustops.core.tables import read_lines
+from robustops.core.json_lines import read_lines
 
 SEED = 20_240_607  # of the bootstrap alone
 NO_FAULT = "none"

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from robustops import __version__
 from robustops.core.errors import TableError
-from robustops.core.tables import read_json, write_json
+from robustops.core.files import read_json, write_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

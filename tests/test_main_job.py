@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from robustops.core.tables import read_episodes, read_json, read_lines
+from robustops.core.episode_row import read_episodes
+from robustops.core.files import read_json
+from robustops.core.json_lines import read_lines
 
 pytestmark = pytest.mark.slow
 TASKS = ("split.root=tasks", "split.num_train=48", "split.num_val=12", "split.num_test=13")

@@ -23,7 +23,7 @@ from analysis.export.inspect_log import inspect_log
 from analysis.export.telemetry import telemetry_lines
 from analysis.source import Source, open_sources
 from robustops.core.errors import UserError
-from robustops.core.tables import write_atomically
+from robustops.core.files import write_atomically
 
 LINES: Mapping[str, Callable[[Source, Sequence[str]], Iterable[Mapping[str, Any]]]] = {
     "telemetry": telemetry_lines,

@@ -10,7 +10,7 @@ from typing import Any
 
 from analysis.source import Source
 from robustops import __version__
-from robustops.core.tables import EpisodeRow
+from robustops.core.episode_row import EpisodeRow
 
 VERSION = "ATIF-v1.5"
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from analysis.rates import wilson
 from analysis.source import Source
-from robustops.core.tables import EpisodeRow, read_json
+from robustops.core.episode_row import EpisodeRow
+from robustops.core.files import read_json
 
 LOG_VERSION = 2
 SCORER = "checks"

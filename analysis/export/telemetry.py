@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from analysis.source import Source
-from robustops.core.tables import EpisodeRow
+from robustops.core.episode_row import EpisodeRow
 
 FIELDS = (
     *("task_id", "trial_name", "turn", "num_turns", "input_length", "output_length", "stacked_input", "is_resolved"),

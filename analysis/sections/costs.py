@@ -9,7 +9,7 @@ import numpy as np
 from analysis.align import Alignment, Condition, Run
 from analysis.change import relative_change, signed_percent, signed_percent_interval
 from analysis.document import Section, Table
-from robustops.core.tables import EpisodeRow
+from robustops.core.episode_row import EpisodeRow
 
 AMOUNTS: dict[str, Callable[[EpisodeRow], float]] = {
     "Tokens": lambda row: row.prompt_tokens + row.completion_tokens,

@@ -6,7 +6,7 @@ from collections import Counter
 
 from analysis.align import Alignment
 from analysis.document import Section, Table
-from robustops.core.tables import EpisodeRow
+from robustops.core.episode_row import EpisodeRow
 
 
 def num_broken(rows: list[EpisodeRow]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from robustops.core.tables import EpisodeRow
+from robustops.core.episode_row import EpisodeRow
 
 AS_SHOWN = "as shown"
 

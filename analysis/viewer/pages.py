@@ -19,7 +19,7 @@ from markupsafe import Markup
 from analysis.source import Source
 from analysis.viewer.episode import episode, searchable, summary
 from robustops.core.errors import TableError, UserError
-from robustops.core.tables import write_atomically
+from robustops.core.files import write_atomically
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 SINGLE_FILE = 200  # episodes up to which everything stands in index.html

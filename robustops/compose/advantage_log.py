@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from robustops.core.episode import Episode, EpisodeGroup
-from robustops.core.tables import append_lines
+from robustops.core.json_lines import append_lines
 from robustops.learn.batch import TrainingBatch
 from robustops.rollout.run_folder import cut_unfinished_line
 

@@ -15,8 +15,8 @@ from robustops.compose.progress import progress
 from robustops.compose.scene import Scene, about, build_completion, build_scene, build_training_scheduler, identity_of
 from robustops.compose.spending import Spending
 from robustops.config import RunConfig
+from robustops.core.episode_row import EpisodeRow
 from robustops.core.errors import ConfigError, SplitError
-from robustops.core.tables import EpisodeRow
 from robustops.core.task import Task
 from robustops.data.collect import Collection, Counts
 from robustops.data.guidance import EXECUTION, RECOVERY, SEPARATOR, Guided

@@ -17,7 +17,8 @@ from robustops.compose.scene import Scene, build_completion, build_scene
 from robustops.config import RunConfig
 from robustops.config.preflight import tokenizer_folder
 from robustops.core.errors import ConfigError, TableError
-from robustops.core.tables import read_json, set_name
+from robustops.core.files import read_json
+from robustops.core.listing import set_name
 from robustops.core.task import Task
 from robustops.data.conversation import Conversation, conversation_of
 from robustops.data.formats import FORMATS

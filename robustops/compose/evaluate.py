@@ -13,8 +13,8 @@ from robustops.compose.play import Arm, play_arms
 from robustops.compose.policy import build_policy
 from robustops.compose.scene import Scene, build_scene, build_scheduler, identity_of
 from robustops.config import RunConfig
+from robustops.core.episode_row import EpisodeRow
 from robustops.core.errors import ConfigError
-from robustops.core.tables import EpisodeRow
 from robustops.core.task import Condition, Part
 from robustops.data.paraphrase import paraphrased
 from robustops.faults.manifest import Manifest, read_manifest

@@ -12,7 +12,7 @@ from robustops.compose.progress import progress
 from robustops.compose.scene import build_completion
 from robustops.compose.tasks import open_task_set
 from robustops.config import RunConfig
-from robustops.core.tables import set_name, write_listing
+from robustops.core.listing import set_name, write_listing
 from robustops.core.task import Part
 from robustops.data.graphs.ask import ask_graph
 from robustops.data.graphs.found import FoundGraph, checked, compare

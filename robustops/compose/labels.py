@@ -18,7 +18,8 @@ from robustops.compose.scene import Scene, build_completion, build_scene
 from robustops.compose.spending import Spending
 from robustops.config import RunConfig
 from robustops.core.errors import PolicyError, TableError
-from robustops.core.tables import append_line, read_lines, set_name
+from robustops.core.json_lines import append_line, read_lines
+from robustops.core.listing import set_name
 from robustops.core.task import Part, Task
 from robustops.faults.labels import Candidate, label_row, write_labels
 from robustops.faults.selector.evidence import TaskEvidence

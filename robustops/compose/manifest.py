@@ -14,7 +14,7 @@ from robustops.compose.scene import Scene, build_scene, build_scheduler
 from robustops.config import RunConfig
 from robustops.core.episode import FaultPlan
 from robustops.core.errors import SplitError
-from robustops.core.tables import set_name
+from robustops.core.listing import set_name
 from robustops.core.task import Part
 from robustops.faults.manifest import write_manifest
 from robustops.rollout.evaluate import Progress

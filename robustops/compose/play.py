@@ -13,7 +13,7 @@ from robustops.compose.authority import TaskAuthority
 from robustops.compose.progress import progress
 from robustops.compose.scene import Scene, about
 from robustops.config import RunConfig
-from robustops.core.tables import EpisodeRow
+from robustops.core.episode_row import EpisodeRow
 from robustops.core.task import Case
 from robustops.faults.manifest import Manifest
 from robustops.faults.scheduler import Scheduler

@@ -15,7 +15,7 @@ from robustops.compose.tasks import open_task_set, select_tasks
 from robustops.config import RunConfig
 from robustops.config.tree import SourceConfig
 from robustops.core.errors import ConfigError, TaskError
-from robustops.core.tables import read_json, write_atomically
+from robustops.core.files import read_json, write_atomically
 from robustops.core.task import Part
 from robustops.data.public.build import Built, build
 from robustops.data.public.fetch import fetch_file, fetch_revision, tree_sha256

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from pathlib import Path
 
-from robustops.core.tables import write_atomically
+from robustops.core.files import write_atomically
 
 
 def run_id(folder: Path) -> str:

@@ -21,7 +21,7 @@ from robustops.config import RunConfig
 from robustops.config.model import ApiConfig
 from robustops.config.preflight import tokenizer_folder
 from robustops.core.errors import ConfigError
-from robustops.core.tables import set_name
+from robustops.core.listing import set_name
 from robustops.core.task import Part, Task
 from robustops.data.task_set import TaskSet
 from robustops.faults.catalogue import TRAINABLE, CapRange, FaultPolicy, subtypes_of

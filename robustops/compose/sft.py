@@ -19,7 +19,8 @@ from robustops.compose.trainer import COMPUTE, build_devices, build_logger, lora
 from robustops.config import RunConfig, SftConfig
 from robustops.config.preflight import model_folder, tokenizer_folder
 from robustops.core.errors import ConfigError, TableError
-from robustops.core.tables import Header, write_json
+from robustops.core.files import write_json
+from robustops.core.listing import Header
 from robustops.data.sft import SftSample, load_samples, refuse_foreign, samples_file
 from robustops.learn import ranks
 from robustops.learn.checkpoint import load_latest

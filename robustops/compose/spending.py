@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from robustops.core.tables import read_json, write_json
+from robustops.core.files import read_json, write_json
 from robustops.llm.spend import Spend
 
 SPEND = "spend.json"

@@ -12,7 +12,7 @@ from robustops.compose.catalogue import catalogues
 from robustops.compose.progress import progress
 from robustops.config import RunConfig
 from robustops.core.errors import SplitError, TaskError
-from robustops.core.tables import read_listing
+from robustops.core.listing import read_listing
 from robustops.core.task import CheckGraph, Part, Task, ToolMode, ToolSchema
 from robustops.data.synth.generate import generate
 from robustops.data.task_set import COMMITTED_SPLIT, TaskSet, graph_of, read_graphs

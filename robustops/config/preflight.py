@@ -14,7 +14,7 @@ from robustops.agent.vocabulary import vocabulary_sha256
 from robustops.config.attention import check_attention, check_flash_attention_is_there
 from robustops.config.tree import HardwareConfig, ModelConfig, RunConfig, SftConfig
 from robustops.core.errors import ConfigError, SplitError
-from robustops.core.tables import read_header
+from robustops.core.listing import read_header
 from robustops.data.sft import refuse_foreign, samples_file
 from robustops.data.task_set import refuse_graphs_of_another_set
 

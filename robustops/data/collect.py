@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from robustops.core.episode import Episode
-from robustops.core.tables import EpisodeRow
+from robustops.core.episode_row import EpisodeRow
 from robustops.core.task import Case, Condition, Task
 from robustops.data.recorded import Recorded
 from robustops.faults.manifest import manifest_key

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from robustops.core.tables import append_line, read_lines
+from robustops.core.json_lines import append_line, read_lines
 from robustops.data.narration import Support, history_of, judge
 from robustops.data.supervision import Demonstration, words_of
 from robustops.llm.completion import Completion, Message

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from robustops.core.errors import SplitError, TableError
-from robustops.core.tables import Header, read_listing, write_listing
+from robustops.core.listing import Header, read_listing, write_listing
 
 SAMPLES = "sft.jsonl"  # in a collect run's folder
 

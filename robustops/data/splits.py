@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, get_args
 
 from robustops.core.errors import SplitError, TableError
-from robustops.core.tables import read_listing
+from robustops.core.listing import read_listing
 from robustops.core.task import Part
 
 

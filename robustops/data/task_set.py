@@ -13,7 +13,7 @@ from pathlib import Path
 
 from robustops.agent.plan import Plan, load_plan
 from robustops.core.errors import SplitError, TaskError
-from robustops.core.tables import read_header, read_listing
+from robustops.core.listing import read_header, read_listing
 from robustops.core.task import CheckGraph, Task, ToolMode
 from robustops.data.splits import SplitManifest, task_sha256
 from robustops.data.tasks import load_task

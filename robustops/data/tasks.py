@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from robustops.core.errors import TaskError
-from robustops.core.tables import read_lines
+from robustops.core.json_lines import read_lines
 from robustops.core.task import Check, GymServer, Task, ToolMode
 from robustops.data.task_wire import TaskWire, VerifierWire, read_wire
 

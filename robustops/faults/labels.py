@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from robustops.core.errors import ManifestError, TableError
-from robustops.core.tables import Header, read_listing, write_listing
+from robustops.core.listing import Header, read_listing, write_listing
 from robustops.faults.catalogue import KINDS
 
 KIND = "selector_labels"
@@ -58,7 +58,7 @@ def write_labels(path: Path, rows: Sequence[Mapping[str, Any]], *, split: str, s
 def read_labels(path: Path, *, split: str, task_ids: Collection[str]) -> Labels:
     """Raises ManifestError, naming file and row, for another task set, a stale hash, or a row that is not one.
 
-    `split`: the task set's name and hash, as `core.tables.set_name` writes them.
+    `split`: the task set's name and hash, as `core.listing.set_name` writes them.
     """
     try:
         header, rows = read_listing(path, kind=KIND)

@@ -14,7 +14,7 @@ from typing import Any
 
 from robustops.core.episode import FaultPlan
 from robustops.core.errors import ManifestError, TableError
-from robustops.core.tables import Header, read_listing, write_listing
+from robustops.core.listing import Header, read_listing, write_listing
 from robustops.core.task import Case
 from robustops.faults.catalogue import KINDS
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from lightning.pytorch.loggers import Logger
 
-from robustops.core.tables import write_atomically
+from robustops.core.files import write_atomically
 from robustops.rollout.run_folder import cut_unfinished_line
 
 FILE = "metrics.csv"

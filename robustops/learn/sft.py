@@ -26,7 +26,7 @@ from torch.nn.utils import clip_grad_norm_
 from torch.utils.data import DataLoader, Dataset
 from transformers import PreTrainedModel
 
-from robustops.core.tables import append_line
+from robustops.core.json_lines import append_line
 from robustops.learn import ranks
 from robustops.learn.checkpoint import save_state
 from robustops.learn.divergence import DivergedError, LossWatch, Spike

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from robustops.core.episode import Episode, FaultPlan
-from robustops.core.tables import EpisodeRow
+from robustops.core.episode_row import EpisodeRow
 from robustops.core.task import Case, Condition, Task
 from robustops.faults.catalogue import tag_table
 from robustops.faults.manifest import Manifest, attempt_key, manifest_key, write_manifest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from robustops.core.episode import Episode
-from robustops.core.tables import EpisodeRow
+from robustops.core.episode_row import EpisodeRow
 from robustops.core.task import Task
 from robustops.rollout.damage import worst
 from robustops.rollout.score import ProgressKind, RewardWeights, evidence, score

@@ -15,16 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from robustops.core.episode import Episode
+from robustops.core.episode_row import EpisodeRow, write_episodes
 from robustops.core.errors import TableError
-from robustops.core.tables import (
-    SCHEMA_VERSION,
-    EpisodeRow,
-    append_line,
-    read_lines,
-    write_atomically,
-    write_episodes,
-    write_json,
-)
+from robustops.core.files import SCHEMA_VERSION, write_atomically, write_json
+from robustops.core.json_lines import append_line, read_lines
 from robustops.core.task import Case, Task
 from robustops.rollout.rows import RunIdentity, row_of
 from robustops.rollout.task_file import write_tasks

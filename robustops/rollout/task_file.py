@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from robustops.core.tables import write_atomically
+from robustops.core.files import write_atomically
 from robustops.core.task import Task
 
 TASKS = "tasks.jsonl"

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from robustops.core.episode import EpisodeGroup
-from robustops.core.tables import SCHEMA_VERSION, EpisodeRow, append_line, read_lines, write_episodes, write_json
+from robustops.core.episode_row import EpisodeRow, write_episodes
+from robustops.core.files import SCHEMA_VERSION, write_json
+from robustops.core.json_lines import append_line, read_lines
 from robustops.core.task import Task
 from robustops.rollout.rows import RunIdentity, row_of
 from robustops.rollout.run_folder import ROWS, RUN, TRAJECTORIES, cut_unfinished_line

@@ -23,7 +23,8 @@ from robustops.core.episode import (
     Verdict,
 )
 from robustops.core.errors import TableError
-from robustops.core.tables import SCHEMA_VERSION, read_lines
+from robustops.core.files import SCHEMA_VERSION
+from robustops.core.json_lines import read_lines
 from robustops.core.task import Case
 
 AS_SHOWN = "as shown"

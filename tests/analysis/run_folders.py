@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from robustops.core.tables import EpisodeRow, write_episodes, write_json
+from robustops.core.episode_row import EpisodeRow, write_episodes
+from robustops.core.files import write_json
 
 SEVERITIES = ("LOW", "MEDIUM", "HIGH")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.data import card, coverage, load, main, tokens_by_reason
-from robustops.core.tables import write_listing
+from robustops.core.listing import write_listing
 
 
 def row(task: str, condition: str, fault: str, length: int, domain: str = "csm", mode: str = "oracle") -> dict:

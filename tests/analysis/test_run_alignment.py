@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from analysis.align import align, load_run, solved
+from robustops.core.episode_row import read_episodes
 from robustops.core.errors import TableError
-from robustops.core.tables import read_episodes
 from tests.analysis.run_folders import MakeRun, faulted, outcomes
 
 

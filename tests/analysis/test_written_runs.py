@@ -6,7 +6,8 @@ from pathlib import Path
 
 from analysis.check import check_run
 from robustops.core.episode import CheckResult, Episode, FaultEvent, FaultPlan, ToolCall, ToolResult, Turn, Verdict
-from robustops.core.tables import append_line, write_episodes
+from robustops.core.episode_row import write_episodes
+from robustops.core.json_lines import append_line
 from robustops.core.task import Case, Check, Task
 from robustops.rollout.rows import RunIdentity, row_of
 from robustops.rollout.trajectory import dump_episode

@@ -8,7 +8,7 @@ import torch
 
 from robustops.compose.advantage_log import AdvantageLog
 from robustops.core.episode import Episode, EpisodeGroup, Turn
-from robustops.core.tables import read_lines
+from robustops.core.json_lines import read_lines
 from robustops.core.task import Case
 from robustops.learn.batch import TrainingBatch
 from robustops.learn.denominators import count_tokens

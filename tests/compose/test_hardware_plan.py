@@ -13,7 +13,7 @@ from robustops.compose.plan_memory import longest_row, phases_of
 from robustops.config import RunConfig, typed
 from robustops.core.episode import Episode, Turn
 from robustops.core.errors import ConfigError, TableError
-from robustops.core.tables import append_line
+from robustops.core.json_lines import append_line
 from robustops.core.task import Case
 from robustops.rollout.run_folder import TRAJECTORIES
 from robustops.rollout.trajectory import dump_episode

@@ -21,7 +21,8 @@ from robustops.config.tree import (
     SplitConfig,
 )
 from robustops.core.errors import ManifestError, PolicyError, TableError
-from robustops.core.tables import read_json, set_name
+from robustops.core.files import read_json
+from robustops.core.listing import set_name
 from robustops.data.task_set import TaskSet
 from robustops.faults.labels import read_labels
 from robustops.llm.spend import Spend

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from robustops.cli import run
-from robustops.core.tables import read_json, read_lines
+from robustops.core.files import read_json
+from robustops.core.json_lines import read_lines
 from robustops.data.task_set import TaskSet
 from tests.data.local_hub import local_hub
 from tests.data.test_public_sources import SEED, encoded, task

@@ -10,7 +10,8 @@ import pytest
 from robustops.agent.codec import Codec
 from robustops.compose.show.options import TINY_BASE
 from robustops.core.episode import CheckResult, Episode, ToolCall, ToolResult, Turn, Verdict
-from robustops.core.tables import append_line, write_json
+from robustops.core.files import write_json
+from robustops.core.json_lines import append_line
 from robustops.core.task import Case
 from robustops.rollout.run_folder import RUN, TRAJECTORIES
 from robustops.rollout.trajectory import dump_episode

@@ -17,7 +17,7 @@ from robustops.compose.scene import build_scene
 from robustops.compose.spending import SPEND
 from robustops.config import RunConfig, typed
 from robustops.core.errors import ConfigError, TableError
-from robustops.core.tables import read_json
+from robustops.core.files import read_json
 from robustops.data.formats import FORMATS
 from robustops.data.formats import read_conversations as read_format
 from robustops.data.guidance import EXECUTION, RECOVERY

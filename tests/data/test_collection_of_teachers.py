@@ -13,8 +13,9 @@ from robustops.agent.policy import Prompt, Sampling
 from robustops.compose.collect import run
 from robustops.config.tree import FaultPolicyConfig, GrpoConfig, RunConfig, SplitConfig
 from robustops.core.episode import Episode
+from robustops.core.episode_row import EpisodeRow
 from robustops.core.errors import ConfigError, PolicyError
-from robustops.core.tables import EpisodeRow, read_lines
+from robustops.core.json_lines import read_lines
 from robustops.data.collect import AGAIN, num_faults
 from robustops.data.recorded import Recorded
 from robustops.data.splits import share_by_id

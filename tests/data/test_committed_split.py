@@ -10,7 +10,7 @@ import pytest
 
 from robustops.config.tree import SplitConfig
 from robustops.core.errors import SplitError
-from robustops.core.tables import read_listing
+from robustops.core.listing import read_listing
 from robustops.core.task import Part
 from robustops.data.splits import SplitManifest
 from robustops.data.synth.generate import DOMAINS, draw, split_row

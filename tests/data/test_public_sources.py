@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from robustops.core.errors import SplitError, TaskError
+from robustops.core.files import read_json
 from robustops.core.folders import finish_replacing
-from robustops.core.tables import read_json
 from robustops.core.task import ToolSchema
 from robustops.data.public.build import build
 from robustops.data.public.fetch import fetch_file, fetch_revision, tree_sha256

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from robustops.core.episode import CheckResult, Episode, FaultEvent, ToolCall, ToolResult, Turn, Verdict
 from robustops.core.errors import TableError
-from robustops.core.tables import write_listing
+from robustops.core.listing import write_listing
 from robustops.core.task import Case
 from robustops.data.sft import MaskSpan, SftSample, load_samples, save_samples
 from robustops.data.supervision import Demonstration, export, mask_spans

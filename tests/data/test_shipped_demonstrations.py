@@ -16,7 +16,7 @@ from robustops.compose.sft import read_demonstrations
 from robustops.config import RunConfig, SftConfig, typed
 from robustops.config.preflight import before_training
 from robustops.core.errors import ConfigError, SplitError, TableError, UserError
-from robustops.core.tables import Header, write_listing
+from robustops.core.listing import Header, write_listing
 from robustops.data.sft import SAMPLES, SftSample, load_samples, save_samples
 from robustops.data.splits import SplitManifest
 from robustops.data.task_set import COMMITTED_SPLIT

@@ -15,7 +15,7 @@ from robustops.compose.show.options import TINY_BASE
 from robustops.config.preflight import before_evaluation
 from robustops.config.tree import GrpoConfig, ModelConfig, RunConfig, SplitConfig
 from robustops.core.errors import TableError, TaskError
-from robustops.core.tables import read_listing, set_name, write_listing
+from robustops.core.listing import read_listing, set_name, write_listing
 from robustops.core.task import CheckGraph, Part
 from robustops.data.graphs.found import checked
 from robustops.data.graphs.rules import rule_edges

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robustops.core.errors import SplitError, TaskError
-from robustops.core.tables import write_listing
+from robustops.core.listing import write_listing
 from robustops.core.task import Task
 from robustops.data.splits import SplitEntry, SplitManifest, largest_remainder, task_sha256
 from robustops.data.tool_modes import with_distractors

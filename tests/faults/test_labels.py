@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from robustops.core.errors import ManifestError
-from robustops.core.tables import set_name
+from robustops.core.listing import set_name
 from robustops.faults.labels import Candidate, label_row, read_labels, write_labels
 
 SET = set_name("synthetic", "abcdef0123456789")

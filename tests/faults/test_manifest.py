@@ -9,7 +9,7 @@ import pytest
 
 from robustops.core.episode import FaultPlan
 from robustops.core.errors import ManifestError
-from robustops.core.tables import write_listing
+from robustops.core.listing import write_listing
 from robustops.core.task import Case
 from robustops.faults.manifest import KIND, read_manifest, write_manifest
 

@@ -15,7 +15,9 @@ from rl_forks import Ended, run_main
 from safetensors.torch import load_file
 
 from analysis.report import main as report
-from robustops.core.tables import read_episodes, read_json, read_lines
+from robustops.core.episode_row import read_episodes
+from robustops.core.files import read_json
+from robustops.core.json_lines import read_lines
 
 pytestmark = pytest.mark.slow
 ENGINE = ("engine=hf", "engine.deterministic=true")

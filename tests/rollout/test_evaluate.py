@@ -11,8 +11,9 @@ from desk_gym import DeskGym, desk_task
 from desk_setup import desk_setup
 
 from robustops.agent.policy import Prompt
+from robustops.core.episode_row import read_episodes
 from robustops.core.errors import GymError, ManifestError, TableError
-from robustops.core.tables import read_episodes, read_json
+from robustops.core.files import read_json
 from robustops.core.task import Case
 from robustops.faults.catalogue import CapRange
 from robustops.faults.manifest import Manifest, read_manifest, write_manifest

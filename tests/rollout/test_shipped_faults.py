@@ -9,7 +9,7 @@ import pytest
 from robustops.agent.codec import Codec
 from robustops.agent.policy import Sampling
 from robustops.agent.scripted import ScriptedExpert
-from robustops.core.tables import read_listing, set_name
+from robustops.core.listing import read_listing, set_name
 from robustops.core.task import Part
 from robustops.data.splits import SplitManifest
 from robustops.data.synth.generate import generate

@@ -9,8 +9,9 @@ from desk_gym import desk_task
 from desk_setup import desk_setup
 
 from robustops.agent.policy import Prompt, Sampling
+from robustops.core.episode_row import EpisodeRow
 from robustops.core.errors import TableError
-from robustops.core.tables import EpisodeRow, read_json
+from robustops.core.files import read_json
 from robustops.faults.manifest import Manifest, read_manifest, write_manifest
 from robustops.faults.scheduler import Scheduler
 from robustops.rollout.evaluate import Evaluation, paired_cases

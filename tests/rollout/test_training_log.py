@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from robustops.core.episode import Episode, EpisodeGroup
-from robustops.core.tables import read_episodes, read_json, read_lines
+from robustops.core.episode_row import read_episodes
+from robustops.core.files import read_json
+from robustops.core.json_lines import read_lines
 from robustops.core.task import Case, Task
 from robustops.rollout.rows import RunIdentity
 from robustops.rollout.training_log import TrainingLog

@@ -21,7 +21,8 @@ from robustops.agent.codec import Codec
 from robustops.compose.show.options import add_model
 from robustops.core.episode import Episode, EpisodeGroup
 from robustops.core.errors import TableError
-from robustops.core.tables import read_json, read_lines, write_atomically
+from robustops.core.files import read_json, write_atomically
+from robustops.core.json_lines import read_lines
 from robustops.learn.batch import CreditRules, training_batch
 from robustops.learn.credit import BAD_CAP, STOP_CAP, CallTags, Span, spans
 from robustops.learn.sampler import judge

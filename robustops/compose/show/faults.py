@@ -19,7 +19,7 @@ from robustops.agent.scripted import ScriptedExpert
 from robustops.compose.show.options import TINY_BASE, add_task
 from robustops.core.episode import ToolResult
 from robustops.core.errors import TaskError, UserError
-from robustops.core.tables import write_atomically
+from robustops.core.files import write_atomically
 from robustops.core.task import Task
 from robustops.data.task_set import TaskSet
 from robustops.faults.catalogue import KINDS, Kind

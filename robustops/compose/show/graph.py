@@ -12,7 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from robustops.compose.show.options import add_task
-from robustops.core.tables import read_listing, write_atomically
+from robustops.core.files import write_atomically
+from robustops.core.listing import read_listing
 from robustops.core.task import Check, CheckGraph
 from robustops.data.task_set import TaskSet, graph_of, read_graphs
 

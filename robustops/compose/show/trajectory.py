@@ -13,7 +13,7 @@ from rich.text import Text
 from robustops.agent.codec import Codec
 from robustops.compose.show.options import add_model
 from robustops.core.errors import TableError
-from robustops.core.tables import write_atomically
+from robustops.core.files import write_atomically
 from robustops.data.sft import SAMPLES, MaskReason, MaskSpan, SftSample, load_samples
 
 # Colours that stay apart for colour-blind readers: blue and green teach, orange and red are kept out for cause.

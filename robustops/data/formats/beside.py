@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from robustops.core.errors import TableError
-from robustops.core.tables import read_lines, write_atomically
+from robustops.core.files import write_atomically
+from robustops.core.json_lines import read_lines
 from robustops.data.conversation import Conversation
 from robustops.data.sft import SampleFacts, SftSample, read_spans
 

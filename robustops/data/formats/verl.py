@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from robustops.core.errors import TableError
-from robustops.core.tables import write_atomically
+from robustops.core.files import write_atomically
 from robustops.data.conversation import Conversation, arguments_as_object, arguments_as_text
 from robustops.data.formats.beside import dump_sample, load_sample, loaded
 

@@ -13,8 +13,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from robustops.core.errors import TaskError
+from robustops.core.files import write_json
 from robustops.core.folders import finish_replacing, replace_folder
-from robustops.core.tables import write_json, write_listing
+from robustops.core.listing import write_listing
 from robustops.core.task import Task, ToolMode
 from robustops.data.public.inventory import FoundTask, Inventory
 from robustops.data.public.nemo import MODE_NAMES

@@ -13,7 +13,8 @@ from random import Random
 from typing import Any, get_args
 
 from robustops.agent.plan import Plan, dump_plan
-from robustops.core.tables import write_atomically, write_listing
+from robustops.core.files import write_atomically
+from robustops.core.listing import write_listing
 from robustops.core.task import CheckGraph, Part
 from robustops.data.splits import largest_remainder, task_sha256
 from robustops.data.synth.calendar import CALENDAR
