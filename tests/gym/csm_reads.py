@@ -1,6 +1,6 @@
 """One successful call for each csm tool that reads, over the database of `small_csm`.
 
-The right values are those of the recorded rules; where a rule is only a guess, docs/gym.md says so.
+The right values are those of the recorded rules; where a rule is only a guess, docs/gym_rules.md says so.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Counts and sums as this server shows them: objects whose keys are names of enumeration members or ids.
 
-A reported quirk is kept (docs/gym.md): the metrics look for the names of the members, which are in capitals, among
-values in small letters. So every listed one is 0, and without a list there is none.
+A reported quirk is kept (docs/gym_rules.md): the metrics look for the names of the members, which are in capitals,
+among values in small letters. So every listed one is 0, and without a list there is none.
 """
 
 from __future__ import annotations
