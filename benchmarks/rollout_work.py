@@ -40,6 +40,11 @@ class Work:
         random.Random(seed).shuffle(lengths)
         return cls(tuple(tuple(lengths[start : start + NUM_TURNS]) for start in range(0, num, NUM_TURNS)))
 
+    @classmethod
+    def equal(cls, num_tokens: int, num_batches: int = 1) -> Work:
+        """So many tokens in every turn."""
+        return cls(((num_tokens,) * NUM_TURNS,) * (num_batches * NUM_SESSIONS))
+
     @property
     def num_tokens(self) -> int:
         return sum(map(sum, self.lengths))
