@@ -3,8 +3,8 @@
 Sessions of 4 turns, 16 at a time; after each turn its tool answers. Sampled lengths are those of 626 calls that a
 strong model made in recorded runs of csm and teams tasks (quantiles in rollout_work.py, in tokens of the tiny model's
 tokenizer; a call and no more, as nothing else was recorded): half of them short reads, a few long writes. A reply has
-its median length; `--turn-tokens` makes all turns alike. A tool takes 17 ms, what a live csm server took to answer one query over HTTP. Every round deals
-the same lengths anew.
+its median length. A tool takes 17 ms, what a live csm server took to answer one query over HTTP. Every round deals
+the same lengths anew; `--turn-tokens` makes all turns alike.
 
 - robustops: the engine of rollouts, where every session goes on by itself.
 - generate: `LLM.generate` turn by turn, then the tools of the batch one after the other, as the GRPOTrainer of TRL 1.16
@@ -212,7 +212,7 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES), help="(default: all)")
     parser.add_argument("--batches", type=int, default=3, help=f"of {NUM_SESSIONS} sessions, in each round (default 3)")
     parser.add_argument("--ways", nargs="+", choices=OTHERS, default=OTHERS, help="beside ours (default: all)")
-    parser.add_argument("--turn-tokens", type=int, help="sampled in every turn (default: as many as recorded calls have)")
+    parser.add_argument("--turn-tokens", type=int, help="sampled in every turn (default: as recorded)")
     parser.add_argument("--eager", action="store_true", help="vLLM without torch.compile, ours and theirs")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as root:
