@@ -1,8 +1,10 @@
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from chat_folder import QWEN3_LIKE, write_chat_folder
 from engine_fixtures import tiny_folder, vllm_policies
+from fake_vllm import FakeVllm
 
 from robustops.agent.codec import Codec
 
@@ -22,3 +24,12 @@ def full(qwen3_folder: Path) -> Codec:
 @pytest.fixture(scope="module")
 def compact(qwen3_folder: Path) -> Codec:
     return Codec.load(qwen3_folder, tool_schema="compact")
+
+
+@pytest.fixture
+def servers() -> Iterator[list[FakeVllm]]:
+    found = [FakeVllm(), FakeVllm()]
+    yield found
+    for server in found:
+        server.http.shutdown()
+        server.http.server_close()
