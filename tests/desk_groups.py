@@ -1,6 +1,6 @@
 """A group collector on the desk, for tests of groups."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ from desk_setup import desk_setup
 from robustops.core.episode import Checkpoint, Episode, EpisodeGroup
 from robustops.faults.catalogue import CapRange
 from robustops.faults.scheduler import Scheduler
-from robustops.rollout.groups import GroupCollector
+from robustops.rollout.groups import GroupCollector, Journal, Outcome
 
 TASKS = {
     f"desk/{number}": desk_task(f"desk/{number}", account=account, title=f"case {number}")
@@ -39,10 +39,25 @@ def collector_for(
     return GroupCollector(setup, TASKS, Scheduler(subtypes, seed=11, caps=caps or {}), **options)
 
 
+async def collect(
+    collector: Any,
+    slots: Sequence[Any],
+    *,
+    step: int = 0,
+    journal: Journal | None = None,
+    known: Mapping[int, Outcome] | None = None,
+) -> list[Outcome]:
+    """All slots begun at once; `known` by index."""
+    earlier = known or {}
+    async with collector.playing(step=step, journal=journal) as begin:
+        playing = [begin(slot, earlier.get(index)) for index, slot in enumerate(slots)]
+        return [await outcome for outcome in playing]
+
+
 async def one_group(
     policy: DeskPolicy, flow: Literal["clean", "fault"], *subtypes: str, **options: Any
 ) -> EpisodeGroup:
-    (outcome,) = await collector_for(policy, subtypes, **options).collect([DeskSlot(flow)])
+    (outcome,) = await collect(collector_for(policy, subtypes, **options), [DeskSlot(flow)])
     assert isinstance(outcome, EpisodeGroup), outcome
     return outcome
 

@@ -1,12 +1,15 @@
 """One step's groups: sampler and collector in, accepted groups and what was seen on the way out.
 
-Plays the planned slots, decides on each in dispatch order, refills the rejected ones, until every place is filled or
-given up. Finished groups go to the journal first and come from it after a kill. Knows no model.
+Plays the planned slots and decides on each in dispatch order; one that takes a rejected one's place is begun at once,
+while the others are still being played, until every place is filled or given up. Finished groups go to the journal
+first and come from it after a kill. Knows no model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,7 +17,7 @@ from robustops.core.episode import EpisodeGroup
 from robustops.learn.journal import StepJournal
 from robustops.learn.sampler import Sampler
 from robustops.learn.slot import Selected, Slot
-from robustops.rollout.groups import Journal, Outcome, Rejection
+from robustops.rollout.groups import Begin, Journal, Outcome, Rejection
 from robustops.rollout.score import ProgressKind, Score, score
 
 Record = Callable[[Slot, Outcome], None]
@@ -23,10 +26,7 @@ Record = Callable[[Slot, Outcome], None]
 class Collector(Protocol):
     """rollout.groups.GroupCollector, or a fake."""
 
-    async def collect(
-        self, slots: Sequence[Slot], *, step: int, journal: Journal | None, known: Mapping[int, Outcome]
-    ) -> Sequence[Outcome]:
-        """`known`: outcomes of an earlier, interrupted process, lost groups included, by index."""
+    def playing(self, *, step: int, journal: Journal) -> AbstractAsyncContextManager[Begin]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,15 +49,6 @@ class Collected:
     played: tuple[Played, ...]
 
 
-class _Tally:
-    """What was played in a step, whatever became of it."""
-
-    def __init__(self) -> None:
-        self.played: list[Played] = []
-        self.num_played = 0
-        self.num_reused = 0
-
-
 async def collect_step(
     sampler: Sampler,
     collector: Collector,
@@ -72,59 +63,49 @@ async def collect_step(
 
     `record` sees each slot, one from the journal perhaps for the second time.
     """
-    groups, tally = dict(kept), _Tally()
+    groups, played, begun = dict(kept), list[Played](), list[Slot]()
+    waiting: deque[tuple[Slot, Awaitable[Outcome]]] = deque()
+
+    def finished(number: int, outcome: Outcome) -> None:
+        journal.write(begun[number].slot_id, outcome)
+        if record is not None:
+            record(begun[number], outcome)
+
     slots = sampler.plan(step)
-    while slots:
-        outcomes = await _outcomes(collector, slots, step, journal, record, tally)
-        vacated = []
-        for slot in sorted(slots, key=lambda slot: slot.dispatch):
-            outcome = outcomes[slot.slot_id]
-            if isinstance(outcome, EpisodeGroup) and _is_accepted(sampler, slot, outcome, progress, tally):
+    async with collector.playing(step=step, journal=finished) as begin:
+        while slots or waiting:
+            for slot in slots:
+                known = journal.found.get(slot.slot_id)
+                if known is not None and record is not None:
+                    record(slot, known)  # once more: the kill may have come between the journal and the record
+                begun.append(slot)
+                waiting.append((slot, begin(slot, known)))
+            slot, playing = waiting.popleft()
+            outcome, slots = await playing, []
+            if isinstance(outcome, EpisodeGroup) and _is_accepted(sampler, slot, outcome, progress, played):
                 groups[slot.slot_id] = outcome
-            else:
-                if isinstance(outcome, Rejection):
-                    sampler.reject(slot, outcome.reason)
-                vacated.append(slot)
-        slots = [refill for slot in vacated if (refill := sampler.refill(slot)) is not None]
+                continue
+            if isinstance(outcome, Rejection):
+                sampler.reject(slot, outcome.reason)
+            if (refill := sampler.refill(slot)) is not None:
+                slots = [refill]
     selected = sampler.finish(step)
     chosen = tuple(groups.pop(slot.slot_id) for slot in selected.slots)
+    num_reused = sum(slot.slot_id in journal.found for slot in begun)
     return Collected(
         groups=chosen,
         kept=groups,
         selected=selected,
-        num_played=tally.num_played,
-        num_reused=tally.num_reused,
-        played=tuple(tally.played),
+        num_played=len(begun) - num_reused,
+        num_reused=num_reused,
+        played=tuple(played),
     )
 
 
-async def _outcomes(
-    collector: Collector,
-    slots: Sequence[Slot],
-    step: int,
-    journal: StepJournal,
-    record: Record | None,
-    tally: _Tally,
-) -> dict[str, Outcome]:
-    """By slot id: from the journal where it is there, played now otherwise."""
-    known = {index: journal.found[slot.slot_id] for index, slot in enumerate(slots) if slot.slot_id in journal.found}
-    tally.num_reused += len(known)
-    tally.num_played += len(slots) - len(known)
-    if record is not None:
-        for index, outcome in known.items():
-            record(slots[index], outcome)  # once more: the kill may have come between the journal and the record
-
-    def finished(index: int, outcome: Outcome) -> None:
-        journal.write(slots[index].slot_id, outcome)
-        if record is not None:
-            record(slots[index], outcome)
-
-    outcomes = await collector.collect(slots, step=step, journal=finished, known=known)
-    return {slot.slot_id: outcome for slot, outcome in zip(slots, outcomes, strict=True)}
-
-
-def _is_accepted(sampler: Sampler, slot: Slot, group: EpisodeGroup, progress: ProgressKind, tally: _Tally) -> bool:
+def _is_accepted(
+    sampler: Sampler, slot: Slot, group: EpisodeGroup, progress: ProgressKind, played: list[Played]
+) -> bool:
     scores = [score(episode, progress=progress) for episode in group.episodes]
     known = tuple(found for found in scores if found is not None)
-    tally.played.append(Played(group=group, scores=known if len(known) == len(scores) else ()))
+    played.append(Played(group=group, scores=known if len(known) == len(scores) else ()))
     return sampler.accept(slot, scores, boundary=group.boundary).is_accepted

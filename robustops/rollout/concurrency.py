@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+@asynccontextmanager
+async def first_failure() -> AsyncIterator[asyncio.TaskGroup]:
+    """Leaves when all its tasks are done. The first exception cancels the others, then rises by itself."""
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            yield tasks
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0]  # noqa: B904  # its own cause stays
 
 
 async def run_bounded(
@@ -23,13 +34,9 @@ async def run_bounded(
         for index, item in queue:
             results[index] = await work(item)
 
-    workers = [asyncio.create_task(worker()) for _ in range(min(concurrency, len(items)))]
-    try:
-        await asyncio.gather(*workers)
-    finally:
-        for task in workers:
-            task.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+    async with first_failure() as tasks:
+        for _ in range(min(concurrency, len(items))):
+            tasks.create_task(worker())
     return [results[index] for index in range(len(items))]
 
 

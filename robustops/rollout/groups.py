@@ -1,4 +1,4 @@
-"""Groups for training: slots in, `EpisodeGroup`s or the reasons why there is none out, in the order of the slots.
+"""Groups for training: slots in, one by one, `EpisodeGroup`s or the reasons why there is none out.
 
 Clean: one start, played G times. Fault: one clean pass on the current policy, the scheduler's choice among the calls
 seen, one strike, then G continuations from that shared state, each on its own copy. Knows no sampler and no trainer.
@@ -6,7 +6,10 @@ seen, one strike, then G continuations from that shared state, each on its own c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -14,7 +17,7 @@ from robustops.core.episode import Checkpoint, Episode, EpisodeGroup
 from robustops.core.task import Case, Task
 from robustops.faults.scheduler import Scheduler, Stratum
 from robustops.rollout.boundary import Breaker
-from robustops.rollout.concurrency import Tickets, run_bounded
+from robustops.rollout.concurrency import Tickets, first_failure, run_bounded
 from robustops.rollout.play import Start, request_seed
 from robustops.rollout.recovery import Turnstile, scout_case
 from robustops.rollout.setup import Injecting, Setup, play_case, verify_start
@@ -47,7 +50,10 @@ class Rejection:
 
 
 Outcome = EpisodeGroup | Rejection
-Journal = Callable[[int, Outcome], None]  # index of the slot, and what became of it
+Journal = Callable[[int, Outcome], None]  # how many slots were begun before this one, and what became of it
+# Begins a slot; await what it returns. With an outcome of an earlier, interrupted process the slot is not played again,
+# and its fault counts in its place among the choices, so that the others choose as they would have.
+Begin = Callable[[Slot, Outcome | None], Awaitable[Outcome]]
 
 
 class GroupCollector:
@@ -75,37 +81,32 @@ class GroupCollector:
         self._concurrency = concurrency
         self._breaker = Breaker(max_failures)
 
-    async def collect(
-        self,
-        slots: Sequence[Slot],
-        *,
-        step: int = 0,
-        journal: Journal | None = None,
-        known: Mapping[int, Outcome] | None = None,
-    ) -> list[Outcome]:
-        """Play all slots under the current policy. `step` enters the seeds, so that a case returns with fresh samples.
+    @asynccontextmanager
+    async def playing(self, *, step: int = 0, journal: Journal | None = None) -> AsyncIterator[Begin]:
+        """Play slots under the current policy as they are begun. `step` enters the seeds, so that a case returns with
+        fresh samples.
 
-        `journal` is called as each group finishes, before later ones do. `known`: what became of some slots in an
-        earlier, interrupted process, by index. They are not played again, and their faults count in their place among
-        the choices, so that the others choose as they would have.
+        Faults are chosen in the order in which slots are begun, whoever finishes first. `journal` is called as each
+        group finishes, before later ones do. The first failure cancels what is being played, then rises.
         """
-        tickets, earlier = Tickets(), known or {}
+        tickets, room, numbers = Tickets(), asyncio.Semaphore(self._concurrency), itertools.count()
         setup = self._setup.reseeded(request_seed(self._setup.seed, "step", step, 0))
 
-        async def work(numbered: tuple[int, Slot]) -> Outcome:
-            index, slot = numbered
-            turnstile = Turnstile(scheduler=self.scheduler, tickets=tickets, number=index)
+        async def play(slot: Slot, number: int, known: Outcome | None) -> Outcome:
+            turnstile = Turnstile(scheduler=self.scheduler, tickets=tickets, number=number)
             try:
-                if index in earlier:
-                    return await self._counted(earlier[index], turnstile)
-                outcome = await self._group(setup, slot, turnstile, step)
+                if known is not None:
+                    return await self._counted(known, turnstile)
+                async with room:
+                    outcome = await self._group(setup, slot, turnstile, step)
             finally:
-                await tickets.leave(index)
+                await tickets.leave(number)
             if journal is not None:
-                journal(index, outcome)
+                journal(number, outcome)
             return outcome
 
-        return await run_bounded(list(enumerate(slots)), work, concurrency=self._concurrency)
+        async with first_failure() as tasks:
+            yield lambda slot, known: tasks.create_task(play(slot, next(numbers), known))
 
     async def _counted(self, outcome: Outcome, turnstile: Turnstile) -> Outcome:
         """Tell the scheduler of a fault that struck in the earlier process, its group lost or not."""

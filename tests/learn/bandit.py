@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 
 import torch
 from tiny_qwen3 import IM_END, tiny_model
@@ -13,6 +15,8 @@ from robustops.agent.policy import Prompt, Request, Sample, SampleStore, Samplin
 from robustops.core.episode import Checkpoint, CheckResult, Episode, EpisodeGroup, ToolCall, Turn, Verdict
 from robustops.core.task import Case
 from robustops.learn.slot import Slot
+from robustops.rollout.concurrency import first_failure
+from robustops.rollout.groups import Begin, Journal, Outcome
 
 ANSWER_TOKENS = 3
 
@@ -100,27 +104,35 @@ class BanditCollector:
         self.played: list[str] = []
         self.counted: list[str] = []
 
-    async def collect(self, slots, *, step, journal, known):
-        outcomes = []
-        for index, slot in enumerate(slots):
-            if index in known:
-                self.counted.append(slot.slot_id)
-                outcomes.append(known[index])
-                continue
-            members = [self.episode(slot, step, member) for member in range(self.group_size)]
-            episodes = await asyncio.gather(*members)
-            start = Checkpoint(turns=(), database=b"", pending=ToolCall(name="read", arguments={}))
-            group = EpisodeGroup(
-                group_id=slot.slot_id,
-                condition=slot.flow,
-                episodes=tuple(episodes),
-                boundary=start if slot.flow == "fault" else None,
-            )
-            self.played.append(slot.slot_id)
-            outcomes.append(group)
-            journal(index, group)
-            self.on_group(slot)
-        return outcomes
+    @asynccontextmanager
+    async def playing(self, *, step: int, journal: Journal) -> AsyncIterator[Begin]:
+        """One slot after the other, in the order of their beginning."""
+        numbers, turn = itertools.count(), asyncio.Lock()
+
+        async def play(slot: Slot, number: int, known: Outcome | None) -> Outcome:
+            async with turn:
+                if known is not None:
+                    self.counted.append(slot.slot_id)
+                    return known
+                outcome = await self.outcome(slot, step)
+                self.played.append(slot.slot_id)
+                journal(number, outcome)
+                self.on_group(slot)
+                return outcome
+
+        async with first_failure() as tasks:
+            yield lambda slot, known: tasks.create_task(play(slot, next(numbers), known))
+
+    async def outcome(self, slot: Slot, step: int) -> Outcome:
+        members = [self.episode(slot, step, member) for member in range(self.group_size)]
+        episodes = await asyncio.gather(*members)
+        start = Checkpoint(turns=(), database=b"", pending=ToolCall(name="read", arguments={}))
+        return EpisodeGroup(
+            group_id=slot.slot_id,
+            condition=slot.flow,
+            episodes=tuple(episodes),
+            boundary=start if slot.flow == "fault" else None,
+        )
 
     async def episode(self, slot: Slot, step: int, member: int) -> Episode:
         case = Case(task_id=slot.task_id, condition=slot.flow, attempt=member)

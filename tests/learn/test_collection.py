@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import asynccontextmanager
+
 import pytest
 from bandit import BanditCollector, MirrorPolicy
 
@@ -9,6 +12,7 @@ from robustops.learn.collection import collect_step
 from robustops.learn.journal import StepJournal
 from robustops.learn.sampler import Sampler, SamplerSettings
 from robustops.learn.step_metrics import sampled_metrics
+from robustops.rollout.concurrency import first_failure
 from robustops.rollout.groups import Rejection
 from robustops.rollout.score import RewardWeights
 
@@ -20,18 +24,10 @@ class Refusing(BanditCollector):
         super().__init__(MirrorPolicy())
         self.reasons = reasons
 
-    async def collect(self, slots, *, step, journal, known):
-        outcomes = []
-        for index, slot in enumerate(slots):
-            if slot.task_id in self.reasons:
-                self.played.append(slot.slot_id)
-                outcomes.append(Rejection(task_id=slot.task_id, flow=slot.flow, reason=self.reasons[slot.task_id]))
-                journal(index, outcomes[-1])
-            else:
-                mine = {0: known[index]} if index in known else {}
-                hand_on = lambda _, outcome, i=index: journal(i, outcome)  # noqa: E731
-                outcomes += await super().collect([slot], step=step, journal=hand_on, known=mine)
-        return outcomes
+    async def outcome(self, slot, step):
+        if slot.task_id in self.reasons:
+            return Rejection(task_id=slot.task_id, flow=slot.flow, reason=self.reasons[slot.task_id])
+        return await super().outcome(slot, step)
 
 
 def sampler(**settings) -> Sampler:
@@ -50,6 +46,33 @@ async def fill(tmp_path, collector, places: Sampler, step: int = 0, recorded: li
         kept={},
         record=lambda slot, outcome: seen.append((slot.task_id, type(outcome).__name__)),
     )
+
+
+class OneWaitsForARefill(Refusing):
+    """Plays all at once; the group of clean-1 ends when a case has been begun in a rejected one's place."""
+
+    @asynccontextmanager
+    async def playing(self, *, step, journal):
+        is_refilled = asyncio.Event()
+
+        async def play(slot):
+            if slot.task_id == "clean-1":
+                await is_refilled.wait()
+            return await self.outcome(slot, step)
+
+        def begin(slot, known):
+            if slot.attempt:
+                is_refilled.set()
+            return tasks.create_task(play(slot))
+
+        async with asyncio.timeout(20), first_failure() as tasks:
+            yield begin
+
+
+async def test_a_rejected_place_is_filled_while_others_are_still_played(tmp_path):
+    found = await fill(tmp_path, OneWaitsForARefill({"clean-0": "no_opportunity"}), sampler())
+    assert [slot.task_id for slot in found.selected.slots] == ["clean-1", "fault-0", "fault-1", "clean-2"]
+    assert found.num_played == 5
 
 
 @pytest.mark.parametrize("reason", ["no_opportunity", "infrastructure"])

@@ -91,7 +91,9 @@ class Witness(StepJournal):
         self.on_kept(len(self.kept))
 
 
-async def process(folder: Path, *, is_deterministic: bool, kill_after: int = 0) -> tuple[list[Name], Collected | None]:
+async def process(
+    folder: Path, *, is_deterministic: bool, kill_after: int = 0, concurrency: int = 3
+) -> tuple[list[Name], Collected | None]:
     """What one process sampled, and the batch, which a killed one does not have."""
     task: asyncio.Task[Collected] | None = None
 
@@ -104,7 +106,7 @@ async def process(folder: Path, *, is_deterministic: bool, kill_after: int = 0) 
     policy.pump.remember(journal)
     settings = SamplerSettings(clean_groups=2, fault_groups=2, max_attempts=2, seed=1)
     sampler = Sampler({"clean": list(TASKS), "fault": list(TASKS)}, settings, weights=RewardWeights())
-    collector = collector_for(policy, ("throttled", "lost_ack"), concurrency=3)  # type: ignore[arg-type]
+    collector = collector_for(policy, ("throttled", "lost_ack"), concurrency=concurrency)  # type: ignore[arg-type]
     task = asyncio.create_task(collect_step(sampler, collector, 0, journal=journal, kept={}))
     try:
         collected = await task
@@ -125,6 +127,17 @@ def timeless(group: EpisodeGroup) -> Any:
 def without_logprobs(group: EpisodeGroup) -> Any:
     episodes = [replace(e, turns=tuple(replace(turn, logprobs=()) for turn in e.turns)) for e in group.episodes]
     return timeless(replace(group, episodes=tuple(episodes)))
+
+
+async def test_cases_and_faults_do_not_depend_on_how_many_groups_are_played_at_a_time(tmp_path):
+    """Nor, then, on who finishes first: places are refilled in the order of dispatch."""
+    found = [
+        (await process(tmp_path / str(number), is_deterministic=False, concurrency=number))[1] for number in (1, 2, 9)
+    ]
+    assert None not in found
+    first, *others = [(one.selected, [without_logprobs(played.group) for played in one.played]) for one in found if one]
+    assert len(first[1]) > 4, "the test needs places that are refilled"
+    assert others == [first, first]
 
 
 @pytest.mark.parametrize("kill_after", [1, 6, 17, 40])

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import pytest
 from csm_stage import CsmStage, build_stage
+from desk_groups import collect
 
 from robustops.agent.api import ApiPolicy
 from robustops.agent.codec import Codec
@@ -136,7 +137,7 @@ async def test_no_prompt_holds_a_hidden_thing(
         setup=setup, tasks=tasks, identity=IDENTITY, folder=tmp_path / "run", manifest=manifest
     ).run(paired_cases(list(tasks.values())))
     assert sum(row.fault_hit for row in rows) == len(tasks)
-    groups = await GroupCollector(setup, tasks, scheduler).collect([FaultSlot(task_id) for task_id in tasks])
+    groups = await collect(GroupCollector(setup, tasks, scheduler), [FaultSlot(task_id) for task_id in tasks])
     assert any(isinstance(group, EpisodeGroup) for group in groups)
     assert len(recorder.seen) > 100
     assert found_in(recorder.seen + endpoint.seen) == set()

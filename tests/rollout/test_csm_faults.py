@@ -8,6 +8,7 @@ from typing import Literal
 import pytest
 from aiohttp.test_utils import TestServer
 from csm_stage import CsmStage, build_stage
+from desk_groups import collect
 
 from robustops.agent.scripted import ScriptedExpert, ScriptedNaive
 from robustops.core.episode import EpisodeGroup
@@ -91,7 +92,7 @@ async def test_fault_groups_share_their_state_on_the_real_engine(stage: CsmStage
     codec = stage.codec()
     setup = stage.setup(ScriptedExpert(stage.task_set.plans, codec), codec)
     collector = GroupCollector(setup, stage.tasks, Scheduler(("lost_ack", "partial_list"), seed=1))
-    groups = await collector.collect([FaultSlot(task_id) for task_id in stage.tasks])
+    groups = await collect(collector, [FaultSlot(task_id) for task_id in stage.tasks])
     played = [group for group in groups if isinstance(group, EpisodeGroup)]
     assert len(played) >= NUM_TASKS // 2
     for group in played:
@@ -112,7 +113,7 @@ async def test_members_of_a_group_start_equal_over_http(stage: CsmStage) -> None
         collector = GroupCollector(
             replace(setup, gym=remote), stage.tasks, Scheduler(("lost_ack", "swapped_reply"), seed=1)
         )
-        groups = await collector.collect([FaultSlot(task_id) for task_id in task_ids])
+        groups = await collect(collector, [FaultSlot(task_id) for task_id in task_ids])
         await remote.close()
     assert [type(group) for group in groups] == [EpisodeGroup] * 4
     for group in groups:

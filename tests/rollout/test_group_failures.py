@@ -9,7 +9,7 @@ from zlib import crc32
 
 import pytest
 from desk_agent import DeskPolicy, careful
-from desk_groups import TASKS, DeskSlot, collector_for
+from desk_groups import TASKS, DeskSlot, collect, collector_for
 from desk_gym import DeskGym, DeskSession, reply
 
 from robustops.agent.policy import Prompt
@@ -39,7 +39,7 @@ class Moody(DeskSession):
 
 async def test_a_replay_that_differs_is_refused_with_the_difference() -> None:
     collector = collector_for(DeskPolicy(careful), ("lost_ack", "throttled"), gym=MoodyGym())
-    (outcome,) = await collector.collect([DeskSlot("fault")])
+    (outcome,) = await collect(collector, [DeskSlot("fault")])
     assert isinstance(outcome, Rejection)
     assert outcome.reason == "infrastructure"
     assert "native reply differs at character" in outcome.detail
@@ -62,8 +62,8 @@ class Forgetful(DeskSession):
 
 
 async def test_a_state_that_does_not_come_back_is_refused() -> None:
-    (outcome,) = await collector_for(DeskPolicy(careful), ("throttled",), gym=ForgetfulGym()).collect(
-        [DeskSlot("fault")]
+    (outcome,) = await collect(
+        collector_for(DeskPolicy(careful), ("throttled",), gym=ForgetfulGym()), [DeskSlot("fault")]
     )
     assert isinstance(outcome, Rejection)
     assert "restored state differs" in outcome.detail
@@ -75,7 +75,7 @@ async def test_one_failing_member_discards_the_whole_group() -> None:
             raise GymUnavailable("lost")
         return careful(prompt)
 
-    (outcome,) = await collector_for(DeskPolicy(decide), ()).collect([DeskSlot("clean")])
+    (outcome,) = await collect(collector_for(DeskPolicy(decide), ()), [DeskSlot("clean")])
     assert outcome == Rejection(task_id="desk/1", flow="clean", reason="infrastructure", detail="1 of 4 members: lost")
 
 
@@ -83,7 +83,7 @@ async def test_a_dead_gym_stops_the_run_with_one_line() -> None:
     collector = collector_for(DeskPolicy(careful), (), gym=DeskGym(failures=10_000), max_failures=3)
     slots = [DeskSlot("clean", task_id) for task_id in TASKS]
     with pytest.raises(GymError, match="3 episodes in a row failed") as failure:
-        await collector.collect(slots)
+        await collect(collector, slots)
     assert "\n" not in str(failure.value)
 
 
@@ -106,7 +106,8 @@ async def test_order_and_plans_do_not_depend_on_who_finishes_first() -> None:
     for concurrency, slowness in ((1, 0), (3, 1), (9, 7)):
         policy = DeskPolicy(careful, yields=lambda prompt, s=slowness: s * (crc32(prompt.case_id.encode()) % 5))  # type: ignore[misc]
         order: list[int] = []
-        outcomes = await collector_for(policy, subtypes, concurrency=concurrency).collect(
+        outcomes = await collect(
+            collector_for(policy, subtypes, concurrency=concurrency),
             SLOTS,
             step=4,
             journal=lambda index, outcome, order=order: order.append(index),  # type: ignore[misc]
@@ -125,9 +126,9 @@ async def test_order_and_plans_do_not_depend_on_who_finishes_first() -> None:
 async def test_a_resumed_process_counts_what_the_earlier_one_injected() -> None:
     first = collector_for(DeskPolicy(careful), ("throttled", "lost_ack"))
     slots = [slot for slot in SLOTS if slot.flow == "fault"]
-    groups = await first.collect(slots)
+    groups = await collect(first, slots)
     second = collector_for(DeskPolicy(careful), ("throttled", "lost_ack"))
-    assert await second.collect(slots, known=dict(enumerate(groups))) == groups
+    assert await collect(second, slots, known=dict(enumerate(groups))) == groups
     assert second.scheduler.state() == first.scheduler.state()
     assert sum(first.scheduler.state()["counts"].values()) == 6
 
@@ -136,12 +137,13 @@ async def test_the_rest_of_an_interrupted_step_chooses_as_it_would_have() -> Non
     """Whichever groups were finished, those before and after them meet the faults of an undisturbed run."""
     subtypes = ("throttled", "lost_ack", "unavailable")
     policy = DeskPolicy(careful, yields=lambda prompt: 3)  # so that finished groups could count before any choice
-    whole = await collector_for(policy, subtypes).collect(SLOTS, step=4)
+    whole = await collect(collector_for(policy, subtypes), SLOTS, step=4)
     for finished in ({2}, {4, 6}, {7, 8}, {0, 1, 3, 8}):
         known = {index: whole[index] for index in finished}
         played: list[int] = []
         rest = collector_for(policy, subtypes)
-        outcomes = await rest.collect(
+        outcomes = await collect(
+            rest,
             SLOTS,
             step=4,
             known=known,
@@ -159,24 +161,24 @@ async def test_a_fault_that_struck_counts_after_a_resume_even_if_its_group_was_l
         return careful(prompt)
 
     first = collector_for(DeskPolicy(decide), ("throttled",))
-    (outcome,) = await first.collect([DeskSlot("fault")])
+    (outcome,) = await collect(first, [DeskSlot("fault")])
     assert isinstance(outcome, Rejection)
     assert (outcome.reason, outcome.struck) == ("infrastructure", "throttled")
     assert first.scheduler.state()["counts"] == {"throttled": 1}
     second = collector_for(DeskPolicy(careful), ("throttled",))
-    await second.collect([DeskSlot("fault")], known={0: outcome})
+    await collect(second, [DeskSlot("fault")], known={0: outcome})
     assert second.scheduler.state() == first.scheduler.state()
 
 
 async def test_a_saved_boundary_whose_group_is_lost_is_no_second_injection() -> None:
-    (group,) = await collector_for(DeskPolicy(careful), ("throttled",)).collect([DeskSlot("fault")])
+    (group,) = await collect(collector_for(DeskPolicy(careful), ("throttled",)), [DeskSlot("fault")])
     assert isinstance(group, EpisodeGroup)
 
     def decide(prompt: Prompt) -> str:
         raise GymUnavailable("lost")
 
     collector = collector_for(DeskPolicy(decide), ("throttled",))
-    (outcome,) = await collector.collect([DeskSlot("fault", boundary=group.boundary)])
+    (outcome,) = await collect(collector, [DeskSlot("fault", boundary=group.boundary)])
     assert isinstance(outcome, Rejection)
-    await collector.collect([DeskSlot("fault", boundary=group.boundary)], known={0: outcome})
+    await collect(collector, [DeskSlot("fault", boundary=group.boundary)], known={0: outcome})
     assert (outcome.struck, collector.scheduler.state()["counts"]) == ("", {})

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from desk_agent import DeskPolicy, call_text, careful, careless
-from desk_groups import TASKS, DeskSlot, collector_for, names, one_group
+from desk_groups import TASKS, DeskSlot, collect, collector_for, names, one_group
 from desk_gym import DeskGym, desk_verify
 
 from robustops.agent.policy import Prompt
@@ -30,8 +30,8 @@ async def test_a_clean_group_is_one_start_played_four_times() -> None:
 async def test_members_sample_with_different_seeds_and_steps_do_too() -> None:
     policy = DeskPolicy(careful)
     collector = collector_for(policy, ())
-    await collector.collect([DeskSlot("clean")], step=1)
-    await collector.collect([DeskSlot("clean")], step=2)
+    await collect(collector, [DeskSlot("clean")], step=1)
+    await collect(collector, [DeskSlot("clean")], step=2)
     seeds = [sampling.seed for sampling in policy.samplings]
     assert len(set(seeds)) == len(seeds) == 2 * 4 * 3
 
@@ -108,7 +108,7 @@ async def test_the_checks_at_the_boundary_do_not_count_the_call_that_was_turned_
         return await desk_verify(session, task, graph=graph, calls=calls, answer=answer)
 
     collector = collector_for(DeskPolicy(careful), ("throttled",), verify=verify)
-    (group,) = await collector.collect([DeskSlot("fault")])
+    (group,) = await collect(collector, [DeskSlot("fault")])
     assert isinstance(group, EpisodeGroup)
     start, clean_end, boundary, *ends = seen
     struck = group.episodes[0].faults[0].call_index
@@ -146,7 +146,7 @@ def prompt_ids(episode: Episode, number: int) -> tuple[int, ...]:
 
 async def test_a_case_without_an_eligible_call_gives_no_opportunity() -> None:
     collector = collector_for(DeskPolicy(careful), ("partial_list",))
-    assert await collector.collect([DeskSlot("fault")]) == [
+    assert await collect(collector, [DeskSlot("fault")]) == [
         Rejection(task_id="desk/1", flow="fault", reason="no_opportunity")
     ]
 
@@ -155,7 +155,7 @@ async def test_a_saved_boundary_is_resumed_under_the_current_policy() -> None:
     group = await one_group(DeskPolicy(careful), "fault", "lost_ack")
     later = DeskPolicy(careless, weight_version=8)
     collector = collector_for(later, ("lost_ack",))
-    (again,) = await collector.collect([DeskSlot("fault", boundary=group.boundary)], step=10)
+    (again,) = await collect(collector, [DeskSlot("fault", boundary=group.boundary)], step=10)
     assert isinstance(again, EpisodeGroup)
     assert again.boundary == group.boundary
     assert (group.is_resumed, again.is_resumed) == (False, True)
@@ -163,7 +163,7 @@ async def test_a_saved_boundary_is_resumed_under_the_current_policy() -> None:
         assert new.turns[:2] == old.turns[:2]
         assert new.turns[2].hash_before == old.turns[2].hash_before
         assert [turn.weight_version for turn in new.generated] == [8, 8]
-    await collector.collect([DeskSlot("fault", boundary=group.boundary)], known={0: again})
+    await collect(collector, [DeskSlot("fault", boundary=group.boundary)], known={0: again})
     assert collector.scheduler.state()["counts"] == {}  # no new injection was decided
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from csm_stage import CsmStage, build_stage
+from desk_groups import collect
 from test_csm_faults import FaultSlot
 
 from robustops.agent.scripted import ScriptedExpert
@@ -37,7 +38,7 @@ async def opportunities(stage: CsmStage) -> int:
 async def test_the_collector_never_injects_it_in_training(stage: CsmStage) -> None:
     assert await opportunities(stage) >= 5
     collector = GroupCollector(setup_of(stage), stage.tasks, Scheduler(subtypes_of("train"), seed=1), group_size=2)
-    groups = await collector.collect([FaultSlot(task_id) for task_id in stage.tasks])
+    groups = await collect(collector, [FaultSlot(task_id) for task_id in stage.tasks])
     events = [
         event.subtype
         for group in groups

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from desk_agent import DeskPolicy, careful
-from desk_groups import DeskSlot, collector_for
+from desk_groups import DeskSlot, collect, collector_for
 from desk_gym import DeskGym, DeskSession
 
 from robustops.core.episode import EpisodeGroup, ToolResult
@@ -48,15 +48,15 @@ class WallClockGym(DeskGym):
 
 async def test_what_the_clock_writes_is_left_out_of_the_comparison() -> None:
     gym = WallClockGym(frozenset({"written_at"}))
-    (outcome,) = await collector_for(DeskPolicy(careful), ("lost_ack",), gym=gym).collect([DeskSlot("fault")])
+    (outcome,) = await collect(collector_for(DeskPolicy(careful), ("lost_ack",), gym=gym), [DeskSlot("fault")])
     assert isinstance(outcome, EpisodeGroup)
     assert all(episode.end is not None and episode.end.strict for episode in outcome.episodes)
 
 
 @pytest.mark.parametrize("volatile", [frozenset(), frozenset({"title"})])
 async def test_any_other_difference_is_refused(volatile: frozenset[str]) -> None:
-    (outcome,) = await collector_for(DeskPolicy(careful), ("lost_ack",), gym=WallClockGym(volatile)).collect(
-        [DeskSlot("fault")]
+    (outcome,) = await collect(
+        collector_for(DeskPolicy(careful), ("lost_ack",), gym=WallClockGym(volatile)), [DeskSlot("fault")]
     )
     assert isinstance(outcome, Rejection)
     assert "native reply differs" in outcome.detail
