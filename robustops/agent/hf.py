@@ -24,7 +24,7 @@ from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
 from robustops.agent.kv_batch import KvBatch
 from robustops.agent.policy import Prompt, Sample, SampleStore, Sampling
 from robustops.agent.pump import EnginePump, Finished
-from robustops.core.errors import ConfigError, PolicyError
+from robustops.core.errors import ConfigError, PolicyError, first_line
 
 Dtype = Literal["float32", "bfloat16", "float16", "auto"]
 
@@ -111,8 +111,7 @@ def _load(folder: Path, dtype: Dtype, device: str) -> PreTrainedModel:
         )
         model.to(device)  # type: ignore[arg-type]
     except Exception as error:  # whatever a loader or driver throws, the run has no policy
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise PolicyError(f"transformers could not load '{folder}': {reason}") from error
+        raise PolicyError(f"transformers could not load '{folder}': {first_line(error)}") from error
     model.train(False)
     return model
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from robustops.agent.policy import Prompt, Request, Sample, SampleStore, Sampling
-from robustops.core.errors import PolicyError
+from robustops.core.errors import PolicyError, first_line
 
 log = logging.getLogger(__name__)
 
@@ -162,7 +162,7 @@ class EnginePump:
                     await asyncio.sleep(0)  # finished episodes run their tools and come back
         except Exception as error:
             # Whatever an engine throws ends it for everybody: waiting coroutines must hear of it.
-            self._broken = f"{type(error).__name__}: {_first_line(error)}"
+            self._broken = f"{type(error).__name__}: {first_line(error)}"
             log.error("engine stopped: %s", self._broken)
             self._fail_all(self._broken, cause=error)
 
@@ -233,7 +233,7 @@ class EnginePump:
                 del self._running[waiting.request_id]
                 where = f"{waiting.prompt.case_id} turn {waiting.prompt.turn}"
                 _fail(
-                    waiting.future, PolicyError(f"{where}: the engine refused the request: {_first_line(error)}"), error
+                    waiting.future, PolicyError(f"{where}: the engine refused the request: {first_line(error)}"), error
                 )
 
     def _found(self, requests: Sequence[Request]) -> list[Sample] | None:
@@ -274,7 +274,3 @@ def _fail(future: asyncio.Future[Sample], error: PolicyError, cause: Exception |
     if not future.done():
         error.__cause__ = cause
         future.set_exception(error)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -21,7 +21,7 @@ from robustops.agent.vllm_options import (
     is_cpu_build,
 )
 from robustops.agent.vllm_worker import refresh_head
-from robustops.core.errors import ConfigError, PolicyError
+from robustops.core.errors import ConfigError, PolicyError, first_line
 
 # In process: a child process could not share the trainer's weights.
 _ENVIRONMENT = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_LOGGING_LEVEL": "ERROR"}
@@ -118,8 +118,7 @@ def _start(folder: Path, options: VllmOptions, *, is_cpu: bool) -> LLMEngine:
     try:
         return LLMEngine.from_engine_args(arguments)
     except Exception as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise PolicyError(f"vllm could not start on '{folder}': {reason}") from error
+        raise PolicyError(f"vllm could not start on '{folder}': {first_line(error)}") from error
 
 
 class VllmEngine:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from robustops.core.episode import Episode, EpisodeGroup
+from robustops.core.files import cut_unfinished_line
 from robustops.core.json_lines import append_lines
 from robustops.learn.batch import TrainingBatch
-from robustops.rollout.run_folder import cut_unfinished_line
 
 ADVANTAGES = "advantages.jsonl"
 

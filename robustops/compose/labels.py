@@ -18,6 +18,7 @@ from robustops.compose.scene import Scene, build_completion, build_scene
 from robustops.compose.spending import Spending
 from robustops.config import RunConfig
 from robustops.core.errors import PolicyError, TableError
+from robustops.core.files import cut_unfinished_line
 from robustops.core.json_lines import append_line, read_lines
 from robustops.core.listing import set_name
 from robustops.core.task import Part, Task
@@ -28,7 +29,6 @@ from robustops.faults.selector.rules import select_by_rules
 from robustops.llm.http import HttpCompletion
 from robustops.rollout.concurrency import run_bounded
 from robustops.rollout.observe import observe
-from robustops.rollout.run_folder import cut_unfinished_line
 
 LABELS, PARTIAL = "labels.jsonl", "labels.partial.jsonl"
 PARTS: tuple[Part, ...] = ("train", "val", "test")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,7 +14,8 @@ from robustops.compose.tasks import open_task_set, select_tasks
 from robustops.config import RunConfig
 from robustops.config.tree import SourceConfig
 from robustops.core.errors import ConfigError, TaskError
-from robustops.core.files import read_json, write_atomically
+from robustops.core.files import read_json
+from robustops.core.json_lines import write_lines
 from robustops.core.task import Part
 from robustops.data.public.build import Built, build
 from robustops.data.public.fetch import fetch_file, fetch_revision, tree_sha256
@@ -63,8 +63,8 @@ def export_rows(config: RunConfig, folder: Path) -> None:
         value |= {"task_id": task.task_id, "domain": task.domain, "selected_tools": list(task.tools)}
         offered = {tool.name: tool for tool in merged(domains_of(task), schemas)}
         tools = [offered[name] for name in task.tools if name in offered]
-        rows.append(json.dumps(to_row(value, mode=task.tool_mode, tools=tools), ensure_ascii=False) + "\n")
-    write_atomically(folder / ROWS, "".join(rows).encode())
+        rows.append(to_row(value, mode=task.tool_mode, tools=tools))
+    write_lines(folder / ROWS, rows)
     print(f"{len(rows)} rows: {folder / ROWS}", flush=True)
 
 

@@ -19,6 +19,11 @@ Every class keeps one message argument, so that instances cross process borders 
 """
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of its text, or its name where it has none: libraries write pages, a report has one line."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
 class RobustopsError(Exception):
     """Root of every error this project raises on purpose."""
 

@@ -1,4 +1,4 @@
-"""A whole file, replaced at once: bytes or a JSON object in, the same out."""
+"""A whole file, replaced at once: bytes or a JSON object in, the same out. And one that a kill cut short, mended."""
 
 from __future__ import annotations
 
@@ -25,6 +25,14 @@ def write_atomically(path: Path, content: bytes) -> None:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def cut_unfinished_line(path: Path) -> None:
+    """A kill can leave half a line; the next append must not be glued to it."""
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if len(whole) < len(content):
+        write_atomically(path, whole)
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:

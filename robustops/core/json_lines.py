@@ -1,4 +1,4 @@
-"""JSON Lines, one object a line: appended and flushed to disk, read back one by one."""
+"""JSON Lines, one object a line: written whole, or appended and flushed to disk; read back one by one."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from robustops.core.errors import TableError
+from robustops.core.files import write_atomically
+
+
+def write_lines(path: Path, values: Iterable[Mapping[str, Any]]) -> None:
+    """Replace the file by these lines, all of them or none."""
+    write_atomically(path, "".join(map(_line, values)).encode())
 
 
 def append_line(path: Path, value: Mapping[str, Any]) -> None:
@@ -21,9 +27,13 @@ def append_line(path: Path, value: Mapping[str, Any]) -> None:
 def append_lines(path: Path, values: Iterable[Mapping[str, Any]]) -> None:
     """Append JSON lines and flush them to disk together."""
     with path.open("a", encoding="utf-8") as file:
-        file.writelines(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n" for value in values)
+        file.writelines(map(_line, values))
         file.flush()
         os.fsync(file.fileno())
+
+
+def _line(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from robustops.core.errors import TableError
+from robustops.core.errors import TableError, first_line
 
 log = logging.getLogger(__name__)
 NUM_KEPT = 2
@@ -69,8 +69,7 @@ def load_latest(folder: Path) -> SavedState | None:
         try:
             saved = torch.load(path, map_location="cpu", weights_only=True)
         except (OSError, RuntimeError, EOFError, UnpicklingError, ValueError, KeyError) as error:
-            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-            log.warning("%s is damaged (%s); going on from the checkpoint before it", path, reason)
+            log.warning("%s is damaged (%s); going on from the checkpoint before it", path, first_line(error))
             continue
         version = saved.get("version", 1)
         if version != STATE_VERSION:

@@ -14,8 +14,7 @@ from typing import Any
 
 from lightning.pytorch.loggers import Logger
 
-from robustops.core.files import write_atomically
-from robustops.rollout.run_folder import cut_unfinished_line
+from robustops.core.files import cut_unfinished_line, write_atomically
 
 FILE = "metrics.csv"
 

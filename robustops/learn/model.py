@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.distributed.tensor import DTensor, distribute_tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
-from robustops.core.errors import ConfigError
+from robustops.core.errors import ConfigError, first_line
 from robustops.learn.head import CHUNK_TOKENS, TokenLogprobs, head_logprobs
 from robustops.learn.shared_prefix import Layout, layout_arguments
 
@@ -33,8 +33,7 @@ def load_model(folder: Path, *, attn: Attention = "sdpa", checkpoint_activations
             str(folder), dtype=torch.float32, attn_implementation=attn, local_files_only=True
         )
     except Exception as error:  # a damaged file shows as any of a dozen types of four libraries
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise ConfigError(f"model.path: {folder} cannot be loaded: {reason}") from error
+        raise ConfigError(f"model.path: {folder} cannot be loaded: {first_line(error)}") from error
     if checkpoint_activations:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     model.train()

@@ -6,7 +6,6 @@ rows, the tasks and `run.json` beside it. Opening a folder again yields what is 
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -17,8 +16,8 @@ from typing import Any
 from robustops.core.episode import Episode
 from robustops.core.episode_row import EpisodeRow, write_episodes
 from robustops.core.errors import TableError
-from robustops.core.files import SCHEMA_VERSION, write_atomically, write_json
-from robustops.core.json_lines import append_line, read_lines
+from robustops.core.files import SCHEMA_VERSION, cut_unfinished_line, write_json
+from robustops.core.json_lines import append_line, read_lines, write_lines
 from robustops.core.task import Case, Task
 from robustops.rollout.rows import RunIdentity, row_of
 from robustops.rollout.task_file import write_tasks
@@ -111,8 +110,7 @@ class RunFolder:
         lines = [self._lines[case_id] for case_id in (*self._order, *extra_ids)]
         identity = replace(self._identity, manifest_sha=manifest_sha)
         rows = [self._row(line, tasks, identity) for line in lines]
-        text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
-        write_atomically(self._file, text.encode())
+        write_lines(self._file, lines)
         write_episodes(self.path / ROWS, rows)
         write_tasks(self.path, (tasks[task_id] for task_id in dict.fromkeys(row.task_id for row in rows)))
         facts = {"schema_version": SCHEMA_VERSION, **self._source, "manifest_sha": manifest_sha}
@@ -137,11 +135,3 @@ def _source(identity: RunIdentity) -> dict[str, Any]:
     source = asdict(identity)
     del source["weights"], source["progress"]  # they enter rows only, which are computed at the end
     return source
-
-
-def cut_unfinished_line(path: Path) -> None:
-    """A kill can leave half a line; the next append must not be glued to it."""
-    content = path.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
-    if len(whole) < len(content):
-        write_atomically(path, whole)

@@ -5,20 +5,18 @@ Trajectories hold token ids and no request; readers of a run folder find it here
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from robustops.core.files import write_atomically
+from robustops.core.json_lines import write_lines
 from robustops.core.task import Task
 
 TASKS = "tasks.jsonl"
 
 
 def write_tasks(folder: Path, tasks: Iterable[Task]) -> None:
-    lines = [json.dumps(_line(task), ensure_ascii=False) + "\n" for task in tasks]
-    write_atomically(folder / TASKS, "".join(lines).encode())
+    write_lines(folder / TASKS, map(_line, tasks))
 
 
 def _line(task: Task) -> dict[str, Any]:

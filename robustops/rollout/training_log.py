@@ -12,11 +12,11 @@ from typing import Any
 
 from robustops.core.episode import EpisodeGroup
 from robustops.core.episode_row import EpisodeRow, write_episodes
-from robustops.core.files import SCHEMA_VERSION, write_json
+from robustops.core.files import SCHEMA_VERSION, cut_unfinished_line, write_json
 from robustops.core.json_lines import append_line, read_lines
 from robustops.core.task import Task
 from robustops.rollout.rows import RunIdentity, row_of
-from robustops.rollout.run_folder import ROWS, RUN, TRAJECTORIES, cut_unfinished_line
+from robustops.rollout.run_folder import ROWS, RUN, TRAJECTORIES
 from robustops.rollout.task_file import write_tasks
 from robustops.rollout.trajectory import dump_episode, read_trajectories
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from robustops import __version__
+from robustops.core.json_lines import write_lines
 from robustops.data.conversation import Conversation
-from robustops.data.formats.beside import dump_sample, load_sample, read_rows, write_rows
+from robustops.data.formats.beside import dump_sample, load_sample, read_rows
 
 VERSION = "ATIF-v1.5"
 _SOURCE_OF_ROLE = {"system": "system", "user": "user", "assistant": "agent"}
@@ -127,7 +128,7 @@ def _messages(step: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def write(path: Path, conversations: Sequence[Conversation]) -> None:
-    write_rows(path, map(dump, conversations))
+    write_lines(path, map(dump, conversations))
 
 
 def read(path: Path) -> list[Conversation]:

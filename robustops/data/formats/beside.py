@@ -5,14 +5,12 @@ Spans are objects of one shape, since Arrow has no list of mixed types. A weight
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from robustops.core.errors import TableError
-from robustops.core.files import write_atomically
 from robustops.core.json_lines import read_lines
 from robustops.data.conversation import Conversation
 from robustops.data.sft import SampleFacts, SftSample, read_spans
@@ -40,11 +38,6 @@ def load_sample(row: Mapping[str, Any]) -> SftSample:
         spans=read_spans([(span["start"], span["end"], span["reason"]) for span in row["spans"]]),
         facts=SampleFacts(**row["facts"]),
     )
-
-
-def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    write_atomically(path, text.encode())
 
 
 def read_rows(path: Path, load: Callable[[Mapping[str, Any]], Conversation]) -> list[Conversation]:

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from robustops.core.json_lines import write_lines
 from robustops.data.conversation import Conversation, arguments_as_object, arguments_as_text
-from robustops.data.formats.beside import dump_sample, load_sample, read_rows, write_rows
+from robustops.data.formats.beside import dump_sample, load_sample, read_rows
 
 
 def dump(conversation: Conversation) -> dict[str, Any]:
@@ -34,7 +35,7 @@ def load(row: Mapping[str, Any]) -> Conversation:
 
 
 def write(path: Path, conversations: Sequence[Conversation]) -> None:
-    write_rows(path, map(dump, conversations))
+    write_lines(path, map(dump, conversations))
 
 
 def read(path: Path) -> list[Conversation]:

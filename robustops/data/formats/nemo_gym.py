@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from robustops.agent.policy import Message
+from robustops.core.json_lines import write_lines
 from robustops.data.conversation import Conversation
-from robustops.data.formats.beside import dump_sample, load_sample, read_rows, write_rows
+from robustops.data.formats.beside import dump_sample, load_sample, read_rows
 
 
 def dump(conversation: Conversation) -> dict[str, Any]:
@@ -99,7 +100,7 @@ def _messages(items: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def write(path: Path, conversations: Sequence[Conversation]) -> None:
-    write_rows(path, map(dump, conversations))
+    write_lines(path, map(dump, conversations))
 
 
 def read(path: Path) -> list[Conversation]:
