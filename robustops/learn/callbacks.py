@@ -2,38 +2,34 @@
 
 At the start of a step: load the weights into the engine, prove it, collect groups, give credit, put the batch into the
 buffer. Engines on a GPU sleep while the trainer works. At its end: state to disk, then the journals that nothing can
-come back to go. A run that is killed anywhere goes on from the last state and the turns in the journal. All randomness
-follows from (seed, step), so no generator is part of the state.
+come back to go. A run that is killed anywhere goes on from the last state and the turns in the journal.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
 
 import lightning.pytorch as pl
-from torch.utils.data import DataLoader, Dataset
 
 from robustops.agent.policy import Sample
 from robustops.core.episode import EpisodeGroup
 from robustops.learn import ranks
 from robustops.learn.batch import CreditRules, TrainingBatch, training_batch
-from robustops.learn.checkpoint import NUM_KEPT, SavedState, save_state
+from robustops.learn.checkpoint import NUM_KEPT, SavedState
 from robustops.learn.collection import Collected, Collector, Played, Record, collect_step
 from robustops.learn.credit import CallTags
 from robustops.learn.grpo import GrpoModule, StepBatch
 from robustops.learn.journal import StepJournal, drop_journals
 from robustops.learn.lora import merged_weights
 from robustops.learn.memory import peak_memory_mib
-from robustops.learn.model import load_named_weights, named_weights
+from robustops.learn.rl_state import RlState, Stateful
 from robustops.learn.sampler import Sampler
-from robustops.learn.sharding import load_optimiser_state, optimiser_state
+from robustops.learn.step_buffer import StepBuffer
 from robustops.learn.step_metrics import (
     TRAILING_STEPS,
     collection_metrics,
@@ -43,44 +39,11 @@ from robustops.learn.step_metrics import (
     trained_metrics,
 )
 from robustops.learn.sync import Probe, SyncReport, TrainablePolicy, load_and_sample, prove, weights_fingerprint
-from robustops.rollout.group_wire import dump_group, load_group
 
 Report = Callable[[int, int, str], None]  # step, steps in all, note
 Show = Callable[[int, Sequence[Played]], None]  # steps done, what was played in the last one
 OnBatch = Callable[[Sequence[EpisodeGroup], TrainingBatch], None]
 log = logging.getLogger(__name__)
-
-
-class Stateful(Protocol):
-    """What a fault scheduler is to a checkpoint."""
-
-    def state(self) -> dict[str, Any]: ...
-
-    def load_state(self, state: Mapping[str, Any]) -> None: ...
-
-
-class StepBuffer(Dataset[StepBatch]):
-    """One batch, the current step's. Of length 1: Lightning prefetches from loaders that do not know their length."""
-
-    def __init__(self) -> None:
-        self._batch: StepBatch | None = None
-
-    def __len__(self) -> int:
-        return 1
-
-    def put(self, batch: StepBatch) -> None:
-        if self._batch is not None:
-            raise ValueError(f"step {self._batch.step} was never trained on")
-        self._batch = batch
-
-    def __getitem__(self, index: int) -> StepBatch:
-        if self._batch is None:
-            raise ValueError("the batch was fetched before the rollouts of its step")
-        batch, self._batch = self._batch, None
-        return batch
-
-    def loader(self) -> DataLoader[StepBatch]:
-        return DataLoader(self, batch_size=None, num_workers=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,13 +104,11 @@ class RolloutCallback(pl.Callback):
         self.history: list[dict[str, float]] = []
         self._policy, self._sampler, self._collector = policy, sampler, collector
         self._rules, self._tags, self._probe = rules, tags, probe
-        self._folder, self._settings, self._scheduler = folder, settings, scheduler
+        self._folder, self._settings = folder, settings
+        self._state = RlState(folder, sampler, scheduler)
         self._record, self._report = record, report or (lambda done, total, note: None)
         self._on_batch = on_batch
         self._show = show or (lambda done, played: None)
-        self._kept: Mapping[str, EpisodeGroup] = {}
-        self._recent_rewards: list[float] = []
-        self._saved: SavedState | None = None
         self._runner = asyncio.Runner()
         self._metrics: dict[str, float] = {}
         self._played: Sequence[Played] = ()  # on the first rank
@@ -155,21 +116,12 @@ class RolloutCallback(pl.Callback):
 
     def resume(self, module: GrpoModule, saved: SavedState) -> None:
         """Go on after `saved.step` RL steps. Call before fit; the optimiser's part is loaded when training starts."""
-        state = saved.state
-        load_named_weights(module.model, state["model"])
-        module.num_updates = state["num_updates"]
-        self._sampler.load_state_dict(state["sampler"])
-        if self._scheduler is not None:
-            self._scheduler.load_state(state["scheduler"])
-        self._kept = _unpacked(state["kept"])
-        self._recent_rewards = list(state["recent_rewards"])
-        self.first_step, self._saved = saved.step, saved
+        self._state.restore(module, saved)
+        self.first_step = saved.step
         log.info("going on after step %d of %d", saved.step, self._settings.steps)
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        if self._saved is not None:
-            load_optimiser_state(trainer.optimizers[0], self._saved.state["optimiser"])
-            self._saved = None
+        self._state.restore_optimiser(trainer.optimizers[0])
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         assert isinstance(pl_module, GrpoModule)
@@ -211,11 +163,11 @@ class RolloutCallback(pl.Callback):
             step,
             progress=self._rules.progress,
             journal=journal,
-            kept=self._kept,
+            kept=self._state.kept,
             record=self._record,
         )
         self._policy.remember(None)  # probes are for the engine alone
-        self._kept, self._played = collected.kept, collected.played
+        self._state.kept, self._played = collected.kept, collected.played
         batch = training_batch(collected.groups, self._rules, self._tags) if collected.groups else None
         if batch is not None and not batch.trajectories:
             log.warning("step %d: no accepted episode has a generated token; no update", step)
@@ -228,8 +180,8 @@ class RolloutCallback(pl.Callback):
     def _rollout_metrics(self, collected: Collected, batch: TrainingBatch | None, step: int) -> dict[str, float]:
         metrics = collection_metrics(collected) | sampled_metrics(collected.played, self._rules.weights)
         if "reward/mean" in metrics:
-            self._recent_rewards = [*self._recent_rewards, metrics["reward/mean"]][-TRAILING_STEPS:]
-            metrics["reward/mean_10_steps"] = trailing_mean(self._recent_rewards)
+            recent = [*self._state.recent_rewards, metrics["reward/mean"]][-TRAILING_STEPS:]
+            self._state.recent_rewards, metrics["reward/mean_10_steps"] = recent, trailing_mean(recent)
         if batch is not None:
             metrics |= trained_metrics(collected, batch, self._rules, self._tags)
         return metrics | self._sampler.metrics(step)
@@ -252,33 +204,12 @@ class RolloutCallback(pl.Callback):
         self._report(done, self._settings.steps, summary(metrics))
         self._show(done, self._played)
         if done % self._settings.save_every_steps == 0 or done == self._settings.steps:
-            state = self._state(trainer, pl_module)
+            self._state.save(done, pl_module, trainer.optimizers[0])
             if ranks.is_first():
-                save_state(self._folder, done, state)
                 drop_journals(self._folder, before=done - (NUM_KEPT - 1) * self._settings.save_every_steps)
-
-    def _state(self, trainer: pl.Trainer, module: GrpoModule) -> dict[str, Any]:
-        return {
-            "model": named_weights(module.model),
-            "optimiser": optimiser_state(trainer.optimizers[0]),
-            "num_updates": module.num_updates,
-            "sampler": self._sampler.state_dict(),
-            "scheduler": None if self._scheduler is None else self._scheduler.state(),
-            "kept": _packed(self._kept),
-            "recent_rewards": list(self._recent_rewards),
-        }
 
     def teardown(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
         self._runner.close()
 
     def on_exception(self, trainer: pl.Trainer, pl_module: pl.LightningModule, exception: BaseException) -> None:
         self._runner.close()  # Lightning calls no teardown then
-
-
-def _packed(groups: Mapping[str, EpisodeGroup]) -> str:
-    # as one text: a state is read "weights only", value by value, and groups hold many token ids
-    return json.dumps({slot_id: dump_group(group) for slot_id, group in groups.items()})
-
-
-def _unpacked(text: str) -> dict[str, EpisodeGroup]:
-    return {slot_id: load_group(line) for slot_id, line in json.loads(text).items()}

@@ -13,13 +13,14 @@ from tiny_qwen3 import tiny_model
 
 from robustops.core.errors import SyncError
 from robustops.learn.batch import CreditRules
-from robustops.learn.callbacks import RlSettings, RolloutCallback, StepBuffer
+from robustops.learn.callbacks import RlSettings, RolloutCallback
 from robustops.learn.checkpoint import load_latest
 from robustops.learn.credit import CallTags
 from robustops.learn.grpo import GrpoModule, GrpoSettings, StepBatch
 from robustops.learn.loss import PolicyLoss
 from robustops.learn.rl_run import run_grpo
 from robustops.learn.sampler import Sampler, SamplerSettings
+from robustops.learn.step_buffer import StepBuffer
 from robustops.learn.sync import Probe
 from robustops.rollout.groups import Rejection
 from robustops.rollout.score import RewardWeights
@@ -161,19 +162,10 @@ def test_sigterm_ends_a_rollout_at_its_next_turns_as_ctrl_c_does_and_nothing_is_
 
 def test_an_underfull_step_is_skipped_and_its_groups_train_in_the_next(tmp_path):
     class Starved(BanditCollector):
-        async def collect(self, slots, *, step, journal, known):
-            if step > 0:
-                return await super().collect(slots, step=step, journal=journal, known=known)
-            kept = [slot for slot in slots if slot.flow == "clean"]
-            groups = iter(await super().collect(kept, step=step, journal=lambda index, outcome: None, known=known))
-            lost = "no_opportunity"
-            outcomes = [
-                next(groups) if slot.flow == "clean" else Rejection(task_id=slot.task_id, flow="fault", reason=lost)
-                for slot in slots
-            ]
-            for index, outcome in enumerate(outcomes):
-                journal(index, outcome)
-            return outcomes
+        async def outcome(self, slot, step):
+            if step > 0 or slot.flow == "clean":
+                return await super().outcome(slot, step)
+            return Rejection(task_id=slot.task_id, flow="fault", reason="no_opportunity")
 
     bench = Bench(tmp_path, 1, collector=Starved(MirrorPolicy()), on_underfill="skip", max_attempts=2)
     bench.run()
@@ -192,9 +184,9 @@ def test_an_engine_that_keeps_old_weights_stops_the_run(tmp_path):
     bench = Bench(tmp_path, 3)
     load = bench.policy.load_weights
 
-    def once(named_tensors, version):
+    async def once(named_tensors, version):
         if version == 0:
-            load(named_tensors, version)
+            await load(named_tensors, version)
         bench.policy.weight_version = version
 
     bench.policy.load_weights = once

@@ -11,11 +11,11 @@ from bandit import PAD
 from tiny_qwen3 import VOCAB, tiny_model
 
 from robustops.learn.batch import TrainingBatch
-from robustops.learn.callbacks import StepBuffer
 from robustops.learn.denominators import FlowTokens, count_tokens
 from robustops.learn.divergence import DivergedError
 from robustops.learn.grpo import GrpoModule, GrpoSettings, StepBatch
 from robustops.learn.loss import PolicyLoss
+from robustops.learn.step_buffer import StepBuffer
 from robustops.learn.trajectory import Trajectory
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
