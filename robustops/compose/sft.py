@@ -59,6 +59,7 @@ def train_sft(config: RunConfig, algorithm: SftConfig, folder: Path) -> None:
         is_first = ranks.is_first()
         saved = load_latest(folder / "checkpoints")
         if saved is not None:
+            saved.require("best_weights")
             if is_first:
                 print(f"resuming after step {saved.step} of {module.num_steps}", flush=True)
             module.resume(saved.step, saved.state)

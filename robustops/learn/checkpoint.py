@@ -29,6 +29,14 @@ class SavedState:
     step: int
     state: dict[str, Any]
 
+    def require(self, name: str) -> None:
+        """Raises TableError where the state lacks what the algorithm at hand goes on from: another one has left it."""
+        if name not in self.state:
+            raise TableError(
+                f"the training state of step {self.step} is of another algorithm (no {name} in it); "
+                "go on with the one that began the run, or begin anew with another run.dir"
+            )
+
 
 def save_state(folder: Path, step: int, state: Mapping[str, Any]) -> Path:
     """Write the state after `step` optimiser steps; older ones go once this one is safely on disk.

@@ -27,6 +27,7 @@ def run_grpo(
     """
     saved = load_latest(folder)
     if saved is not None:
+        saved.require("sampler")
         callback.resume(module, saved)
     if callback.first_step >= steps:
         return

@@ -11,10 +11,10 @@ import torch
 from bandit import PAD, PROBE_PROMPT, BanditCollector, MirrorPolicy
 from tiny_qwen3 import tiny_model
 
-from robustops.core.errors import SyncError
+from robustops.core.errors import SyncError, TableError
 from robustops.learn.batch import CreditRules
 from robustops.learn.callbacks import RlSettings, RolloutCallback
-from robustops.learn.checkpoint import load_latest
+from robustops.learn.checkpoint import load_latest, save_state
 from robustops.learn.credit import CallTags
 from robustops.learn.grpo import GrpoModule, GrpoSettings, StepBatch
 from robustops.learn.loss import PolicyLoss
@@ -224,3 +224,9 @@ def test_reward_rises_on_a_world_that_pays_for_low_tokens(tmp_path):
     # 128 of 262 tokens pass: at random 12% of episodes pass all three checks, R = 0.12 + 0.3 * 0.49 + 0.012
     assert sum(rewards[:2]) / 2 < 0.45
     assert sum(rewards[-3:]) / 3 > 0.75
+
+
+def test_a_folder_that_another_algorithm_trained_in_is_refused(tmp_path):
+    save_state(tmp_path, 2, {"model": {}, "best_weights": {}})
+    with pytest.raises(TableError, match="step 2 is of another algorithm"):
+        Bench(tmp_path, steps=3).run()

@@ -121,3 +121,12 @@ def test_a_state_of_an_older_form_is_refused_in_one_line_and_left_alone(tmp_path
         "finish the run with the release that began it, or begin anew with another run.dir"
     )
     assert path.is_file()
+
+
+def test_a_state_of_another_algorithm_is_refused_in_one_line(tmp_path: Path):
+    save_state(tmp_path, 5, {"best_weights": {}})
+    found = load_latest(tmp_path)
+    assert found is not None
+    found.require("best_weights")
+    with pytest.raises(TableError, match=r"step 5 is of another algorithm .*another run\.dir"):
+        found.require("sampler")
