@@ -13,9 +13,9 @@ from typing import Any, Protocol
 
 from robustops.agent.hermes import CALL_CLOSE, CALL_OPEN
 from robustops.agent.policy import Message, Prompt, Sample, Sampling
+from robustops.agent.views import chat_tool
 from robustops.core.episode import ToolCall
-from robustops.core.task import ToolSchema
-from robustops.llm.completion import Completion, Reply, RequestedCall, Tool
+from robustops.llm.completion import Completion, Reply, RequestedCall
 
 
 class Encoder(Protocol):
@@ -96,11 +96,6 @@ def read_call(requested: RequestedCall) -> ToolCall | None:
 def as_sent(requested: RequestedCall) -> str:
     """A call whose arguments cannot be read, as text: the codec then finds the block malformed, and says why."""
     return f'{CALL_OPEN}\n{{"name": {json.dumps(requested.name)}, "arguments": {requested.arguments}}}\n{CALL_CLOSE}'
-
-
-def chat_tool(tool: ToolSchema) -> Tool:
-    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.input_schema)}
-    return {"type": "function", "function": function}
 
 
 def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:

@@ -15,17 +15,13 @@ from typing import Any
 from transformers import AutoTokenizer
 
 from robustops.agent import hermes
-from robustops.agent.hermes import CALL_CLOSE, CALL_OPEN, Decision, write_decision
+from robustops.agent.hermes import CALL_CLOSE, CALL_OPEN, END_OF_TURN, Decision, write_decision
 from robustops.agent.policy import Message
 from robustops.agent.template import Template, assistant_message, render, take_apart
 from robustops.agent.views import ToolView, observation_text, system_text, template_tools
 from robustops.core.episode import ToolCall, ToolResult
 from robustops.core.errors import ConfigError
 from robustops.core.task import Task, ToolSchema
-
-__all__ = ["Codec", "Decision", "Opening"]
-
-END_OF_TURN = "<|im_end|>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +69,7 @@ class Codec:
 
     def parse(self, text: str) -> Decision:
         """Read a sample's text, with or without its stop token. Never raises."""
-        return hermes.parse(text.strip().removesuffix(END_OF_TURN))
+        return hermes.parse(text)
 
     def assistant_message(self, decision: Decision | str) -> Message:
         """The turn as a chat message; a malformed turn stays the text it was."""

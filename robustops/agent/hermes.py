@@ -6,7 +6,6 @@ Pure text. Knows no tokenizer, no template, no tools: whether a tool exists or t
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ CALL_OPEN = "<tool_call>"
 CALL_CLOSE = "</tool_call>"
 THINK_OPEN = "<think>"
 THINK_CLOSE = "</think>"
+END_OF_TURN = "<|im_end|>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,17 +32,14 @@ class Decision:
     reasoning: str = ""
     dropped_calls: int = 0
 
-    @property
-    def is_final(self) -> bool:
-        return self.call is None and self.malformed is None
-
 
 class _Malformed(Exception):
     """Why a block is no call."""
 
 
 def parse(text: str) -> Decision:
-    """Read one assistant turn, without its end-of-turn token. Never raises: a block that is no call says why."""
+    """Read one turn, with or without its end-of-turn token. Never raises: a block that is no call says why."""
+    text = text.strip().removesuffix(END_OF_TURN)
     reasoning, thought, visible = text.rpartition(THINK_CLOSE)
     if not thought:
         reasoning, visible = "", text
@@ -57,13 +54,13 @@ def parse(text: str) -> Decision:
     try:
         if not closed:
             raise _Malformed(f"unclosed {CALL_OPEN} block")
-        call = read_call(block)
+        call = _read_call(block)
     except _Malformed as error:
         return Decision(malformed=str(error), content=content.strip(), reasoning=reasoning)
     return Decision(call=call, content=content.strip(), reasoning=reasoning, dropped_calls=after.count(CALL_CLOSE))
 
 
-def read_call(block: str) -> ToolCall:
+def _read_call(block: str) -> ToolCall:
     """Read the inside of one tool-call block. Raises _Malformed with the reason."""
     value = _json(block.strip(), "the block")
     if not isinstance(value, dict):
@@ -84,7 +81,7 @@ def read_call(block: str) -> ToolCall:
 def write_call(call: ToolCall) -> str:
     """The block as the model must emit it, from the opening through the closing tag."""
     name = json.dumps(call.name, ensure_ascii=False)
-    body = f'{{"name": {name}, "arguments": {_dump(call.arguments)}}}'
+    body = f'{{"name": {name}, "arguments": {json.dumps(dict(call.arguments), ensure_ascii=False)}}}'
     if CALL_CLOSE in body or "<|" in body:
         # A tag inside a value would be read as the tag itself; JSON has another spelling for the bracket.
         body = body.replace("<", "\\u003c")
@@ -96,10 +93,6 @@ def write_decision(*, call: ToolCall | None, content: str) -> str:
     if call is None:
         return content
     return f"{content}\n{write_call(call)}" if content else write_call(call)
-
-
-def _dump(arguments: Mapping[str, Any]) -> str:
-    return json.dumps(dict(arguments), ensure_ascii=False)
 
 
 def _json(text: str, where: str) -> Any:

@@ -5,7 +5,7 @@ At load a three-turn conversation proves that the template only ever appends: hi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,6 +15,10 @@ from robustops.core.episode import ToolCall
 from robustops.core.errors import ConfigError
 
 _REPLY = "@@reply@@"
+_OPENING: tuple[Message, ...] = (
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Do it."},
+)
 _PROBE_CALLS = tuple(
     ToolCall(name=f"probe_{turn}", arguments={"id": turn, "text": "a b", "flag": True, "list": [1, None]})
     for turn in (1, 2, 3)
@@ -75,12 +79,6 @@ def _pieces(tokenizer: ChatTokenizer, end_of_turn: str, where: str) -> Template:
     return Template(end_of_turn=end_of_turn, before_reply=between[len(end_of_turn) :], after_reply=after)
 
 
-_OPENING: tuple[Message, ...] = (
-    {"role": "system", "content": "Be brief."},
-    {"role": "user", "content": "Do it."},
-)
-
-
 def _prove(tokenizer: ChatTokenizer, template: Template, where: str, *, is_thinking: bool) -> None:
     """Grow the conversation as an episode does and compare with the template's own rendering after each turn."""
     messages = list(_OPENING)
@@ -113,15 +111,12 @@ def _first_difference(a: str, b: str) -> int:
 
 
 def assistant_message(*, call: ToolCall | None, content: str, reasoning: str = "") -> dict[str, Any]:
+    """One turn as templates take it: a call's arguments are an object."""
     message: dict[str, Any] = {"role": "assistant", "content": content}
     if reasoning:
         message["reasoning_content"] = reasoning
     if call is not None:
         message["tool_calls"] = [
-            {"type": "function", "function": {"name": call.name, "arguments": _plain(call.arguments)}}
+            {"type": "function", "function": {"name": call.name, "arguments": dict(call.arguments)}}
         ]
     return message
-
-
-def _plain(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(arguments)

@@ -35,13 +35,13 @@ def template_tools(tools: Sequence[ToolSchema], view: ToolView) -> list[dict[str
     """Schemas for the chat template; None in the compact view, where the system text already lists them."""
     if view == "compact" or not tools:
         return None
-    return [
-        {
-            "type": "function",
-            "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.input_schema)},
-        }
-        for tool in tools
-    ]
+    return [chat_tool(tool) for tool in tools]
+
+
+def chat_tool(tool: ToolSchema) -> dict[str, Any]:
+    """A tool as chat templates and endpoints take it."""
+    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.input_schema)}
+    return {"type": "function", "function": function}
 
 
 def observation_text(result: ToolResult, view: ToolView) -> str:

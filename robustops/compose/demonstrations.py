@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from robustops.agent.codec import END_OF_TURN, Codec, Opening
+from robustops.agent.codec import Codec, Opening
+from robustops.agent.hermes import END_OF_TURN
 from robustops.agent.views import ToolView, template_tools
 from robustops.agent.vocabulary import vocabulary_sha256
 from robustops.compose.catalogue import catalogues, merged

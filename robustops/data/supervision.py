@@ -149,7 +149,7 @@ def _sampled_parts(demonstration: Demonstration, index: int, call_open_id: int) 
 
 def words_of(turn: Turn) -> str:
     """What the policy says besides its call."""
-    return parse(turn.text.strip().removesuffix("<|im_end|>")).content
+    return parse(turn.text).content
 
 
 def support_of(demonstration: Demonstration, index: int) -> Support:

@@ -7,6 +7,7 @@ from chat_folder import QWEN3_LIKE, write_chat_folder
 
 from robustops.agent.api import ApiPolicy
 from robustops.agent.codec import Codec
+from robustops.agent.hermes import Decision
 from robustops.agent.policy import Prompt, Sample, Sampling
 from robustops.llm.completion import Reply, RequestedCall
 
@@ -50,7 +51,7 @@ async def test_a_call_ends_with_the_closing_tag_and_parses_back(codec):
 async def test_a_final_answer_ends_with_the_end_of_turn(codec):
     sample = await sampled(codec, Reply(text="All done."))
     assert sample.token_ids[-1] == codec.eos_id
-    assert codec.parse(sample.text).is_final
+    assert codec.parse(sample.text) == Decision(content="All done.")
     assert codec.parse(sample.text).content == "All done."
 
 

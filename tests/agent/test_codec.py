@@ -8,7 +8,8 @@ from chat_folder import FORGETFUL, NO_CALLS, QWEN3_LIKE, TAGS, TRIMMING, write_c
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robustops.agent.codec import Codec, Decision
+from robustops.agent.codec import Codec
+from robustops.agent.hermes import Decision
 from robustops.agent.template import render
 from robustops.core.episode import ToolCall, ToolResult
 from robustops.core.errors import ConfigError

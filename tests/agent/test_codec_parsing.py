@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robustops.agent.codec import Codec, Decision
+from robustops.agent.codec import Codec
+from robustops.agent.hermes import Decision
 from robustops.core.episode import ToolCall
 
 
@@ -20,7 +21,7 @@ def test_narration_before_a_call_is_kept_as_content(compact: Codec) -> None:
 
 def test_text_without_a_block_is_the_final_answer(compact: Codec) -> None:
     decision = compact.parse("All done.<|im_end|>")
-    assert decision.is_final
+    assert (decision.call, decision.malformed) == (None, None)
     assert decision.content == "All done."
 
 
@@ -65,7 +66,6 @@ def test_arguments_encoded_twice_are_decoded(compact: Codec) -> None:
 def test_a_block_that_is_no_call_says_why(compact: Codec, block: str, why: str) -> None:
     decision = compact.parse("Hm. " + block + "<|im_end|>")
     assert decision.call is None
-    assert not decision.is_final
     assert why in str(decision.malformed)
 
 
