@@ -17,8 +17,8 @@ from robustops.core.errors import SplitError
 from robustops.core.listing import set_name
 from robustops.core.task import Part
 from robustops.faults.manifest import write_manifest
-from robustops.rollout.evaluate import Progress
 from robustops.rollout.freeze import freeze
+from robustops.rollout.progress import Progress
 
 MANIFEST = "manifest.jsonl"
 

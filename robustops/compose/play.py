@@ -17,7 +17,8 @@ from robustops.core.episode_row import EpisodeRow
 from robustops.core.task import Case
 from robustops.faults.manifest import Manifest
 from robustops.faults.scheduler import Scheduler
-from robustops.rollout.evaluate import Evaluation, Progress
+from robustops.rollout.evaluate import Evaluation
+from robustops.rollout.progress import Progress
 from robustops.rollout.rows import RunIdentity
 from robustops.rollout.setup import Setup
 from robustops.rollout.supplement import Supplement

@@ -21,6 +21,7 @@ from robustops.rollout.boundary import Breaker
 from robustops.rollout.concurrency import Tickets, run_bounded
 from robustops.rollout.groups import injecting_from
 from robustops.rollout.play import Start
+from robustops.rollout.progress import Progress, silent
 from robustops.rollout.recovery import Scouted, Turnstile, scout_case
 from robustops.rollout.rows import RunIdentity
 from robustops.rollout.run_folder import RunFolder
@@ -28,17 +29,6 @@ from robustops.rollout.setup import Injecting, Setup, play_case
 from robustops.rollout.supplement import Supplement, extra_cases, sample_again
 
 FROZEN = "fault_manifest.jsonl"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    done: int
-    total: int
-    label: str
-
-
-def _silent(progress: Progress) -> None:
-    pass
 
 
 def paired_cases(
@@ -69,7 +59,7 @@ class Evaluation:
     scheduler: Scheduler | None = None
     concurrency: int = 8
     max_failures: int = 16
-    on_progress: Callable[[Progress], None] = _silent
+    on_progress: Callable[[Progress], None] = silent
     about: Mapping[str, Any] = field(default_factory=dict)
     supplement: Supplement | None = None
 
@@ -110,7 +100,7 @@ class Evaluation:
     ) -> None:
         breaker, tickets = Breaker(self.max_failures), Tickets()
         num_done = total - len(cases)
-        self.on_progress(Progress(done=num_done, total=total, label=self.identity.stage))
+        self.on_progress(Progress(done=num_done, total=total))
 
         async def work(numbered: tuple[int, Case]) -> None:
             nonlocal num_done
@@ -121,7 +111,7 @@ class Evaluation:
                 await tickets.leave(number)
             folder.add(episode)
             num_done += 1
-            self.on_progress(Progress(done=num_done, total=total, label=self.identity.stage))
+            self.on_progress(Progress(done=num_done, total=total))
             breaker.see(episode)
 
         await run_bounded(list(enumerate(cases)), work, concurrency=self.concurrency)

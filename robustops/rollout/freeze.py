@@ -10,13 +10,9 @@ from robustops.core.task import Case, Task
 from robustops.faults.manifest import manifest_key
 from robustops.faults.scheduler import Scheduler
 from robustops.rollout.concurrency import Tickets, run_bounded
-from robustops.rollout.evaluate import Progress
+from robustops.rollout.progress import Progress, silent
 from robustops.rollout.recovery import Turnstile, scout_case
 from robustops.rollout.setup import Setup
-
-
-def _silent(progress: Progress) -> None:
-    pass
 
 
 async def freeze(
@@ -25,7 +21,7 @@ async def freeze(
     scheduler: Scheduler,
     *,
     concurrency: int = 8,
-    on_progress: Callable[[Progress], None] = _silent,
+    on_progress: Callable[[Progress], None] = silent,
 ) -> dict[str, FaultPlan | None]:
     """By manifest key; None for a task without an eligible call. The policy is usually the scripted expert.
 
@@ -37,7 +33,7 @@ async def freeze(
     async def work(numbered: tuple[int, Task]) -> FaultPlan | None:
         nonlocal num_done
         number, task = numbered
-        case = Case(task_id=task.task_id, tool_mode=task.tool_mode, condition="fault")
+        case = _case(task)
         turnstile = Turnstile(scheduler=scheduler, tickets=tickets, number=number)
         scouted = await scout_case(setup, task, case, turnstile, key=manifest_key(case))
         if scouted.clean.stop_reason == "infrastructure":
@@ -45,8 +41,12 @@ async def freeze(
         if scouted.boundary is None and scouted.refused:
             raise GymError(f"freeze: {case.case_id} does not repeat: {scouted.refused[0]}")
         num_done += 1
-        on_progress(Progress(done=num_done, total=len(tasks), label="freeze"))
+        on_progress(Progress(done=num_done, total=len(tasks)))
         return scouted.boundary.plan if scouted.boundary is not None else None
 
     plans = await run_bounded(list(enumerate(tasks)), work, concurrency=concurrency)
-    return {f"{task.task_id}|{task.tool_mode}": plan for task, plan in zip(tasks, plans, strict=True)}
+    return {manifest_key(_case(task)): plan for task, plan in zip(tasks, plans, strict=True)}
+
+
+def _case(task: Task) -> Case:
+    return Case(task_id=task.task_id, tool_mode=task.tool_mode, condition="fault")

@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
@@ -270,8 +270,13 @@ class _Game:
         return self.latest_hash
 
     async def _verdict(self) -> Verdict:
-        calls = [turn.call for turn in self.record.turns if turn.call and turn.shown and turn.shown.executed]
+        calls = executed_calls(self.record.turns)
         return await self.verify(self.session, self.task, graph=self.graph, calls=calls, answer=self.answer)
+
+
+def executed_calls(turns: Iterable[Turn]) -> list[ToolCall]:
+    """Those that reached the tools, as far as the policy was shown; what checks on calls look at."""
+    return [turn.call for turn in turns if turn.call and turn.shown and turn.shown.executed]
 
 
 def selected_tools(task: Task, tools: Sequence[ToolSchema]) -> tuple[ToolSchema, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from robustops.agent.policy import Policy, Sampling
-from robustops.core.episode import Checkpoint, Episode, FaultEvent, FaultPlan
+from robustops.core.episode import Checkpoint, Episode, FaultEvent, FaultPlan, ToolCall
 from robustops.core.task import Case, CheckGraph, Task
 from robustops.faults.injector import Injector
 from robustops.faults.labels import Labels
@@ -14,7 +14,7 @@ from robustops.gym.session import Gym, Session
 from robustops.rollout.boundary import Record, boundary
 from robustops.rollout.damage import Authority, begin_audit
 from robustops.rollout.dialogue import ChatCodec
-from robustops.rollout.play import Hooks, Limits, Start, Verify, play
+from robustops.rollout.play import Hooks, Limits, Start, Verify, executed_calls, play
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,10 +117,10 @@ async def verify_start(setup: Setup, task: Task, case: Case, checkpoint: Checkpo
 
     async def body() -> Episode:
         async with setup.gym.open(task) as session:
-            calls = []
+            calls: list[ToolCall] = []
             if checkpoint is not None:
                 await session.restore(checkpoint.database)
-                calls = [turn.call for turn in checkpoint.turns if turn.call and turn.shown and turn.shown.executed]
+                calls = executed_calls(checkpoint.turns)
             graph = setup.graphs.get(task.task_id)
             verdict = await setup.verify(session, task, graph=graph, calls=calls, answer="")
         return Episode(case=case, turns=(), boundary=verdict, end=verdict, stop_reason="stop", wall_s=record.wall_s)

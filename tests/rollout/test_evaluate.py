@@ -18,8 +18,9 @@ from robustops.core.task import Case
 from robustops.faults.catalogue import CapRange
 from robustops.faults.manifest import Manifest, read_manifest, write_manifest
 from robustops.faults.scheduler import Scheduler
-from robustops.rollout.evaluate import Evaluation, Progress, paired_cases
+from robustops.rollout.evaluate import Evaluation, paired_cases
 from robustops.rollout.freeze import freeze
+from robustops.rollout.progress import Progress
 from robustops.rollout.rows import RunIdentity
 from robustops.rollout.run_folder import RunFolder
 from robustops.rollout.trajectory import read_trajectories
