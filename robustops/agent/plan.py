@@ -144,10 +144,6 @@ class Plan:
                 names[step.read_back.tool] = None
         return tuple(names)
 
-    def constants(self) -> tuple[Scalar, ...]:
-        """All values the plan states by itself."""
-        return tuple(leaf.value for step in self.steps for leaf in step.leaves() if isinstance(leaf, Value))
-
 
 def dump_plan(plan: Plan) -> dict[str, Any]:
     return {"task_id": plan.task_id, "steps": [_dump_step(step) for step in plan.steps], "answer": plan.answer}

@@ -140,12 +140,6 @@ class Verdict:
         by_name = {check.name: check.passed for check in self.checks if check.passed is not None}
         return all(by_name.values()) if by_name else None
 
-    @property
-    def pass_rate(self) -> float | None:
-        """Share of collapsed names that passed, as the benchmark reports it."""
-        by_name = {check.name: check.passed for check in self.checks if check.passed is not None}
-        return sum(map(bool, by_name.values())) / len(by_name) if by_name else None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:

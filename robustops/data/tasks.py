@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from robustops.core.errors import TaskError
 from robustops.core.json_lines import read_lines
-from robustops.core.task import Check, GymServer, Task, ToolMode
+from robustops.core.task import Check, GymServer, Task
 from robustops.data.task_wire import TaskWire, VerifierWire, read_wire
 
 DOMAIN_OF_SERVER: Mapping[str, str] = {
@@ -48,28 +48,12 @@ def load_task(path: Path, *, seed_root: Path | None = None, task_id: str = "", t
     return read_task(value, where=str(path), task_id=task_id or own_id, seed_root=root, template=template)
 
 
-def load_rows(path: Path, *, seed_root: Path, tool_mode: ToolMode = "oracle") -> list[Task]:
-    """A data-set file (.parquet or .jsonl), one task a row; the rows carry task_id and domain.
-
-    Raises TaskError for a row that is not a task, or an id that comes twice.
-    """
-    tasks: dict[str, Task] = {}
-    for number, row in enumerate(load_values(path), start=1):
-        where = f"{path}: row {number}"
-        task = read_task(row, where=where, task_id="", seed_root=seed_root, tool_mode=tool_mode)
-        if task.task_id in tasks:
-            raise TaskError(f"{where}: task_id: got {task.task_id!r}; expected an id that no row before it has")
-        tasks[task.task_id] = task
-    return list(tasks.values())
-
-
 def read_task(
     value: Any,
     *,
     where: str,
     task_id: str,
     seed_root: Path,
-    tool_mode: ToolMode = "oracle",
     template: str = "",
 ) -> Task:
     """A decoded JSON object into a Task. `where` opens every error; an id in the value itself comes first."""
@@ -86,7 +70,6 @@ def read_task(
         servers=_servers(wire),
         checks=tuple(_check(index, verifier) for index, verifier in enumerate(wire.verifiers)),
         seed_root=str(seed_root),
-        tool_mode=tool_mode,
         template=template,
     )
 

@@ -46,7 +46,7 @@ def as_they_are(tool: ToolSchema, arguments: Mapping[str, Any]) -> Mapping[str, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """`visibility`: whether the reply itself says that something is wrong. `dose`: what intensity settles, beside caps.
+    """`visibility`: whether the reply itself says that something is wrong.
 
     `translate`: what the tool itself takes of a call that the fault lets through.
 
@@ -59,7 +59,6 @@ class Kind:
     caps: CapRange
     visibility: Visibility
     persistence: Persistence = "transient"
-    dose: str = ""
     pack: Pack = "main"
     translate: Callable[[ToolSchema, Mapping[str, Any]], Mapping[str, Any]] = as_they_are
 
@@ -75,29 +74,11 @@ FOREVER = CapRange(low=1_000_000, high=1_000_000)  # more calls than any episode
 _KINDS = (
     Kind(family="not_executed", mechanism=Rejected("throttled"), caps=TWICE, visibility="explicit"),
     Kind(family="not_executed", mechanism=Rejected("unavailable"), caps=TWICE, visibility="explicit"),
-    Kind(
-        family="incomplete_read",
-        mechanism=PartialList(),
-        caps=TWICE,
-        visibility="explicit",
-        dose="share of rows missing",
-    ),
-    Kind(
-        family="incomplete_read",
-        mechanism=TruncatedReply(),
-        caps=TWICE,
-        visibility="explicit",
-        dose="share of the second half that is cut off",
-    ),
+    Kind(family="incomplete_read", mechanism=PartialList(), caps=TWICE, visibility="explicit"),
+    Kind(family="incomplete_read", mechanism=TruncatedReply(), caps=TWICE, visibility="explicit"),
     Kind(family="reply_mixup", mechanism=SwappedReply(), caps=TWICE, visibility="implicit"),
     Kind(family="unknown_commit", mechanism=LostAck(), caps=ONCE, visibility="explicit"),
-    Kind(
-        family="ignored_filter",
-        mechanism=DroppedFilter(),
-        caps=TWICE,
-        visibility="implicit",
-        dose="which filter is ignored, by the number of rows it adds",
-    ),
+    Kind(family="ignored_filter", mechanism=DroppedFilter(), caps=TWICE, visibility="implicit"),
     Kind(family="unknown_commit", mechanism=TimeoutNotCommitted(), caps=ONCE, visibility="explicit", pack="probe"),
     Kind(family="stale_state", mechanism=StaleRead(), caps=TWICE, visibility="implicit", pack="stress"),
     Kind(family="false_ack", mechanism=SilentNoop(), caps=ONCE, visibility="implicit", pack="stress"),

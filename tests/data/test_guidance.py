@@ -7,11 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from robustops.agent.policy import Prompt, Sampling
-from robustops.data.guidance import EXECUTION, RECOVERY, SEPARATOR, Guided, guided, unguided
+from robustops.data.guidance import EXECUTION, RECOVERY, SEPARATOR, Guided, guided
 from robustops.data.synth.generate import DOMAINS, generate
 from robustops.data.task_set import TaskSet
 from robustops.faults.catalogue import KINDS
@@ -21,22 +19,10 @@ BOTH = f"{EXECUTION}{SEPARATOR}{RECOVERY}"
 MESSAGES = ({"role": "system", "content": "The policy."}, {"role": "user", "content": "Do it."})
 
 
-@given(st.text(), st.text(min_size=1), st.lists(st.sampled_from(["user", "assistant", "tool"]), max_size=4))
-def test_removing_what_was_added_gives_the_same_conversation(policy, text, roles):
-    messages = ({"role": "system", "content": policy}, *({"role": role, "content": "x"} for role in roles))
-    assert unguided(guided(messages, text), text) == messages
-
-
 def test_only_the_end_of_the_system_message_differs():
     added = guided(MESSAGES, BOTH)
     assert added[1:] == MESSAGES[1:]
     assert added[0] == {"role": "system", "content": f"The policy.{SEPARATOR}{BOTH}"}
-
-
-@pytest.mark.parametrize("messages", [MESSAGES, MESSAGES[1:], guided(MESSAGES, RECOVERY)])
-def test_guidance_that_is_not_there_is_not_removed(messages):
-    with pytest.raises(ValueError, match="nothing was removed"):
-        unguided(messages, EXECUTION)
 
 
 def test_a_conversation_without_a_system_message_takes_no_guidance():

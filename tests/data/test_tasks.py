@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from robustops.core.errors import TaskError
-from robustops.data.tasks import DOMAIN_OF_SERVER, load_rows, load_task
+from robustops.data.tasks import DOMAIN_OF_SERVER, load_task, load_values, read_task
 from tests.data.public import agentrelbench_suite, upstream_files
 
 TASK = {
@@ -183,20 +183,18 @@ def test_data_set_rows_with_encoded_fields_load_like_files(tmp_path, write, suff
         pq.write_table(pa.Table.from_pylist(rows), path)
     else:
         path.write_text("".join(json.dumps(item) + "\n" for item in rows))
-    one, two = load_rows(path, seed_root=tmp_path, tool_mode="plus5")
-    assert (one.task_id, two.task_id, one.tool_mode) == ("one", "two", "plus5")
+    one, two = (read_task(value, where=str(path), task_id="", seed_root=tmp_path) for value in load_values(path))
+    assert (one.task_id, two.task_id) == ("one", "two")
     from_file = load_task(write(TASK))
     assert (one.checks, one.servers, one.tools) == (from_file.checks, from_file.servers, from_file.tools)
 
 
-def test_a_bad_row_is_named_by_number(tmp_path):
-    path = tmp_path / "rows.jsonl"
-    path.write_text(json.dumps(row("one")) + "\n" + json.dumps(row("one")) + "\n")
-    with pytest.raises(TaskError, match=r"rows\.jsonl: row 2: task_id: got 'one'; expected an id that no row"):
-        load_rows(path, seed_root=tmp_path)
-    path.write_text(json.dumps(row("")) + "\n")
+def test_a_row_without_an_id_is_named(tmp_path):
     with pytest.raises(TaskError, match=r"rows\.jsonl: row 1: task_id: missing"):
-        load_rows(path, seed_root=tmp_path)
+        read_task(row(""), where="rows.jsonl: row 1", task_id="", seed_root=tmp_path)
+
+
+def test_a_data_set_file_of_another_kind_is_refused(tmp_path):
     (tmp_path / "rows.csv").write_text("")
     with pytest.raises(TaskError, match=r"got a \.csv file; expected \.parquet or \.jsonl"):
-        load_rows(tmp_path / "rows.csv", seed_root=tmp_path)
+        load_values(tmp_path / "rows.csv")

@@ -1,4 +1,4 @@
-"""What a teacher is told besides the task, and its exact removal. Messages in, messages out; the texts are beside this.
+"""What a teacher is told besides the task: messages in, messages out. The texts are beside this.
 
 Guidance stands at the end of the system message, for the teacher's eyes alone: the tokens of an episode, and so every
 count and every exported sample, are those of the prompt without it. Knows no task, no check and no fault.
@@ -24,15 +24,6 @@ def guided(messages: Sequence[Message], text: str) -> tuple[Message, ...]:
     if first["role"] != "system":
         raise ValueError(f"guidance belongs into a system message; the conversation starts with {first['role']!r}")
     return ({**first, "content": f"{first['content']}{SEPARATOR}{text}"}, *others)
-
-
-def unguided(messages: Sequence[Message], text: str) -> tuple[Message, ...]:
-    """The inverse of `guided`. Raises ValueError for a system message that does not end with `text`."""
-    first, *others = messages
-    ending = SEPARATOR + text
-    if first["role"] != "system" or not str(first["content"]).endswith(ending):
-        raise ValueError("the system message does not end with this guidance; nothing was removed")
-    return ({**first, "content": str(first["content"]).removesuffix(ending)}, *others)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
