@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -42,7 +43,7 @@ from robustops.rollout.rows import RunIdentity
 from robustops.rollout.score import ProgressKind
 from robustops.rollout.training_log import TrainingLog
 
-NUM_PROBES = 2
+NUM_PROBES = 2  # and no fewer than there are servers, each of which answers one
 
 
 def train_rl(config: RunConfig, algorithm: GrpoConfig, folder: Path) -> None:
@@ -219,7 +220,8 @@ def build_probe(scene: Scene) -> Probe:
 
     Raises ConfigError for one that is no longer than a cache block: from such a probe a stale cache would be hidden.
     """
-    tasks = list(scene.tasks.values())[:NUM_PROBES]
+    num = max(NUM_PROBES, len(scene.config.engine.urls))
+    tasks = islice(cycle(scene.tasks.values()), num)
     prompts = tuple(tuple(scene.codec.start(task, ()).token_ids) for task in tasks)
     block, shortest = scene.config.engine.block_tokens, min(map(len, prompts))
     if block is not None and shortest <= block:

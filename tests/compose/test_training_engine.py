@@ -122,6 +122,11 @@ def test_new_weights_are_proven_by_the_openings_of_tasks(block, tmp_path):
     assert [len(prompt) for prompt in probe.prompts] == [129, 300]
 
 
+def test_each_server_has_a_probe_of_its_own(tmp_path):
+    config = scene_of(tmp_path, "engine.urls=[http://one:8000,http://two:8000,http://three:8000]").config
+    assert [len(prompt) for prompt in build_probe(Tasks(config, {"a": 129, "b": 300})).prompts] == [129, 300, 129]
+
+
 def test_an_opening_that_fits_into_one_cache_block_proves_nothing(tmp_path):
     config = scene_of(tmp_path, "engine.block_tokens=128").config
     with pytest.raises(
