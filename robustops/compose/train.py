@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 from robustops.compose.hardware import check_engine, check_hardware
@@ -10,6 +11,8 @@ from robustops.compose.rl import train_rl
 from robustops.compose.sft import train_sft
 from robustops.compose.trainer import finish_logger
 from robustops.config import RunConfig, SftConfig
+from robustops.core.folders import sole_writer
+from robustops.learn import ranks
 
 
 def run(config: RunConfig, folder: Path) -> float | None:
@@ -19,11 +22,12 @@ def run(config: RunConfig, folder: Path) -> float | None:
     """
     check_hardware(config)
     check_engine(config)
-    try:
-        if isinstance(config.algorithm, SftConfig):
-            train_sft(config, config.algorithm, folder)
-        else:
-            train_rl(config, config.algorithm, folder)
-    finally:
-        finish_logger(config)
+    with sole_writer(folder) if ranks.is_first() else nullcontext():
+        try:
+            if isinstance(config.algorithm, SftConfig):
+                train_sft(config, config.algorithm, folder)
+            else:
+                train_rl(config, config.algorithm, folder)
+        finally:
+            finish_logger(config)
     return objective(folder)
