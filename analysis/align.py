@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from robustops.core.episode_row import EpisodeRow, read_episodes
 from robustops.core.errors import TableError
 from robustops.core.files import read_json
+from robustops.core.task import Condition
 
-Condition = Literal["clean", "fault"]
 CONDITIONS: tuple[Condition, ...] = get_args(Condition)
 STAGE_TITLES = {"base": "Base", "sft": "SFT", "rl": "RL", "teacher": "Teacher"}
 

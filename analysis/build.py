@@ -10,6 +10,7 @@ import numpy as np
 from analysis.align import Alignment
 from analysis.document import Document, Section
 from analysis.paired import DEFAULT_MARGIN
+from analysis.passk import SEED
 from analysis.result import percent, points, points_interval
 from analysis.sections.breakdown import breakdown_section, domain_of, held_out_section, macro_section, subtype_of
 from analysis.sections.costs import costs_section
@@ -24,7 +25,6 @@ from analysis.sections.repeats import num_attempts, pass_sentences, repeats_sect
 from analysis.sections.training import Curve, training_section
 
 CASES = {"clean": ("clean case", "clean cases"), "fault": ("case with a fault", "cases with a fault")}  # one, more
-SEED = 20_240_607  # of the resampling alone: the same runs give the same report
 
 
 def build(

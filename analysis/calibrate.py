@@ -17,19 +17,19 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.align import CONDITIONS, Condition
+from analysis.align import CONDITIONS
 from analysis.arguments import answer, command_parser, parse
 from analysis.difficulty import mixed_groups, mixed_share, noise_floor, rerun_discordance, tasks_needed
 from analysis.document import Document, Section, Table
 from analysis.figures import draw, plot_counts
-from analysis.passk import Attempts
+from analysis.passk import SEED, Attempts
 from analysis.report import write
 from analysis.result import percent, percent_interval
 from analysis.source import Source, open_sources
 from robustops.core.errors import TableError, UserError
 from robustops.core.files import write_atomically
+from robustops.core.task import Condition
 
-SEED = 20_240_607  # of the bootstrap alone
 DIFFERENCES = (0.02, 0.05, 0.10)
 
 

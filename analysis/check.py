@@ -7,15 +7,14 @@ such checks are counted.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis.source import with_trajectories
 from robustops.core.episode_row import EpisodeRow, read_episodes
 from robustops.core.errors import TableError
-from robustops.core.json_lines import read_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,33 +29,20 @@ def check_run(folder: Path) -> CheckedRun:
     path = folder / "trajectories.jsonl"
     if not path.is_file():
         raise TableError(f"{path}: no such file; --check needs the trajectories of every run")
-    waiting: dict[str, deque[EpisodeRow]] = defaultdict(deque)
     rows = read_episodes(folder / "episodes.parquet")
-    for row in rows:
-        waiting[row.case_id].append(row)
     num_values = num_judged = 0
-    for number, line in enumerate(read_lines(path), start=1):
-        where = f"{path}:{number}"
-        case_id = str(line.get("case_id"))
-        if not waiting[case_id]:
-            raise TableError(
-                f"{where}: case {case_id!r} has no row in episodes.parquet; the files are of different runs"
-            )
+    for where, row, line in with_trajectories(folder, rows):
         try:
             recorded = [check for moment in ("boundary", "end") for check in (line[moment] or {"checks": ()})["checks"]]
             for check in recorded:
-                _check_value(f"{where}: case {case_id}", check)
-            _check_row(where, line, waiting[case_id].popleft())
+                _check_value(f"{where}: case {row.case_id}", check)
+            _check_row(where, line, row)
         except (KeyError, TypeError) as error:
             raise TableError(
-                f"{where}: case {case_id}: not an episode ({error!r}); written by another version?"
+                f"{where}: case {row.case_id}: not an episode ({error!r}); written by another version?"
             ) from error
         num_values += len(recorded)
         num_judged += sum(not _is_comparable(check) for check in recorded)
-    if missing := [case_id for case_id, left in waiting.items() if left]:
-        raise TableError(
-            f"{path}: {len(missing)} cases of episodes.parquet have no trajectory, the first is {missing[0]}"
-        )
     return CheckedRun(num_episodes=len(rows), num_values=num_values, num_judged=num_judged)
 
 

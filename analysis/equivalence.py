@@ -16,10 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.align import Alignment, Condition, Run, Slot, align, load_run, solved
+from analysis.align import Alignment, Run, Slot, align, load_run, solved
 from analysis.arguments import answer, command_parser, parse
 from analysis.document import Document, Section, Table
 from analysis.paired import PairedTable, compare
+from analysis.passk import SEED
 from analysis.preference import preference
 from analysis.rates import wilson
 from analysis.repeats import Repeats, flip_excess, macro_difference
@@ -27,9 +28,9 @@ from analysis.report import write
 from analysis.result import p_value, percent, percent_interval, points, points_interval
 from robustops.core.errors import TableError
 from robustops.core.json_lines import read_lines
+from robustops.core.task import Condition
 
 MARGIN = 0.02
-SEED = 20_240_607  # of the resampling alone
 Outcomes = dict[tuple[Condition, Slot], tuple[bool | None, ...]]
 
 

@@ -16,12 +16,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from analysis.align import Condition
 from analysis.document import Figure
 from analysis.paired import Equivalence, McNemar, PairedTable
 from analysis.passk import RepeatedRate
 from analysis.rates import Rate
 from analysis.result import Interval
+from robustops.core.task import Condition
 
 BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, GREY = (
     *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9"),

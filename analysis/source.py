@@ -7,7 +7,7 @@ Each gets a key that two runs share when they played the same.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,18 +32,7 @@ class Source:
 
     def episodes(self) -> Iterator[tuple[str, EpisodeRow, dict[str, Any]]]:
         """(key, row, trajectory), in the file's order. Raises TableError where rows and trajectories disagree."""
-        waiting: dict[str, deque[EpisodeRow]] = defaultdict(deque)
-        for row in self.rows:
-            waiting[row.case_id].append(row)
-        path = self.folder / "trajectories.jsonl"
-        for number, line in enumerate(read_lines(path), start=1):
-            case_id = str(line.get("case_id"))
-            if not waiting[case_id]:
-                raise TableError(
-                    f"{path}:{number}: case {case_id!r} has no row left in episodes.parquet; was the run interrupted? "
-                    "Run it again to finish it"
-                )
-            row = waiting[case_id].popleft()
+        for _, row, line in with_trajectories(self.folder, self.rows):
             yield _key(row, line.get("source") or {}), row, line
 
     def advantages(self) -> dict[tuple[str, int], list[dict[str, Any]]]:
@@ -51,6 +40,29 @@ class Source:
         path = self.folder / ADVANTAGES
         found = read_lines(path) if path.is_file() else ()
         return {(line["group"], line["member"]): line["turns"] for line in found}
+
+
+def with_trajectories(folder: Path, rows: Iterable[EpisodeRow]) -> Iterator[tuple[str, EpisodeRow, dict[str, Any]]]:
+    """(place in the file, row, trajectory), in the file's order; several rows of a case meet its lines in turn.
+
+    Raises TableError for a line without a row and, at the end, for a row without a line.
+    """
+    waiting: dict[str, deque[EpisodeRow]] = defaultdict(deque)
+    for row in rows:
+        waiting[row.case_id].append(row)
+    path = folder / "trajectories.jsonl"
+    for number, line in enumerate(read_lines(path), start=1):
+        where, case_id = f"{path}:{number}", str(line.get("case_id"))
+        if not waiting[case_id]:
+            raise TableError(
+                f"{where}: case {case_id!r} has no row left in episodes.parquet; was the run interrupted? "
+                "Run it again to finish it"
+            )
+        yield where, waiting[case_id].popleft(), line
+    if missing := [case_id for case_id, left in waiting.items() if left]:
+        raise TableError(
+            f"{path}: {len(missing)} cases of episodes.parquet have no trajectory, the first is {missing[0]}"
+        )
 
 
 def _key(row: EpisodeRow, source: Mapping[str, Any]) -> str:

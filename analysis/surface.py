@@ -18,17 +18,17 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.align import Condition, Run, load_run
+from analysis.align import Run, load_run
 from analysis.arguments import answer, command_parser, parse
 from analysis.document import Document, Section, Table
 from analysis.figures import draw_panels, plot_reliability
-from analysis.passk import Attempts, RepeatedRate, repeated_rate
+from analysis.passk import SEED, Attempts, RepeatedRate, repeated_rate
 from analysis.report import write
 from analysis.result import percent, percent_interval
 from robustops.core.errors import TableError
 from robustops.core.json_lines import read_lines
+from robustops.core.task import Condition
 
-SEED = 20_240_607  # of the bootstrap alone
 NO_FAULT = "none"
 
 

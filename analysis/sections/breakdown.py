@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from analysis.align import Alignment, Condition, Slot, solved
+from analysis.align import Alignment, Slot, solved
 from analysis.document import Figure, Section, Table
 from analysis.figures import draw, plot_groups, plot_rates
 from analysis.multiplicity import benjamini_hochberg
@@ -16,6 +16,7 @@ from analysis.repeats import macro_difference
 from analysis.result import p_value, percent, percent_interval, points, points_interval
 from analysis.sections.gains import gains_table, paired_table, stage_gains
 from analysis.sections.headline import rate
+from robustops.core.task import Condition
 
 GroupOf = Callable[[Slot], str]
 

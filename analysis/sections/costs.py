@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from analysis.align import Alignment, Condition, Run
+from analysis.align import Alignment, Run
 from analysis.change import relative_change, signed_percent, signed_percent_interval
 from analysis.document import Section, Table
 from robustops.core.episode_row import EpisodeRow
+from robustops.core.task import Condition
 
 AMOUNTS: dict[str, Callable[[EpisodeRow], float]] = {
     "Tokens": lambda row: row.prompt_tokens + row.completion_tokens,

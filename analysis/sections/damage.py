@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from analysis.align import Alignment, Condition, Run
+from analysis.align import Alignment, Run
 from analysis.document import Section, Table
 from analysis.figures import draw, plot_rates
 from analysis.multiplicity import holm
 from analysis.paired import PairedTable, mcnemar
 from analysis.rates import Rate, wilson
 from analysis.result import p_value, percent, percent_interval, points, points_interval
+from robustops.core.task import Condition
 
 INTRO = (
     "How to read this: an episode does damage when it changes a row that the task does not authorise, even where every "

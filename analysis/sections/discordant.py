@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlencode
 
-from analysis.align import Alignment, Condition, Run
+from analysis.align import Alignment, Run
 from analysis.document import Section, Table
+from robustops.core.task import Condition
 
 
 def discordant_section(alignment: Alignment, *, viewer: str | None) -> Section | None:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from analysis.align import Alignment, Condition, Run, solved
+from analysis.align import Alignment, Run, solved
 from analysis.document import Section, Table
 from analysis.figures import draw, plot_gains, plot_transitions
 from analysis.multiplicity import holm
 from analysis.paired import DEFAULT_MARGIN, Comparison, PairedTable, compare, mcnemar
 from analysis.result import p_value, points, points_interval
+from robustops.core.task import Condition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

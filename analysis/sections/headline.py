@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from analysis.align import Alignment, Condition, Run, solved
+from analysis.align import Alignment, Run, solved
 from analysis.document import Section, Table
 from analysis.figures import draw, plot_rates
 from analysis.rates import Rate, wilson
 from analysis.result import percent, percent_interval
+from robustops.core.task import Condition
 
 
 def rate(alignment: Alignment, run: Run, condition: Condition) -> Rate:

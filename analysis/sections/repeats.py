@@ -6,12 +6,13 @@ from collections import Counter
 
 import numpy as np
 
-from analysis.align import Alignment, Condition, Run, solved
+from analysis.align import Alignment, Run, solved
 from analysis.document import Section, Table
 from analysis.passk import Attempts, Kind, pass_at_k, repeated_rate
 from analysis.repeats import Repeats, flip_excess, paired_difference
 from analysis.result import p_value, percent, percent_interval, points, points_interval
 from robustops.core.errors import TableError
+from robustops.core.task import Condition
 
 
 def num_attempts(alignment: Alignment) -> int:
