@@ -10,6 +10,7 @@ from lightning.pytorch.loggers import Logger, WandbLogger
 
 from robustops.core.episode import Episode
 from robustops.learn.collection import Played
+from robustops.learn.denominators import FLOWS
 from robustops.rollout.score import RewardWeights
 
 EVERY_STEPS = 5
@@ -33,7 +34,7 @@ def episode_table(logger: Logger | None, weights: RewardWeights) -> Callable[[in
 def rows_of(done: int, played: Sequence[Played], weights: RewardWeights) -> list[Any]:
     """The members of the first scorable groups of each flow."""
     rows: list[Any] = []
-    for flow in ("clean", "fault"):
+    for flow in FLOWS:
         for one in [one for one in played if one.group.condition == flow and one.scores][:NUM_GROUPS]:
             for member, (episode, score) in enumerate(zip(one.group.episodes, one.scores, strict=True)):
                 numbers = [score.success, float(score.progress), float(score.quality), float(score.reward(weights))]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from robustops.core.task import Case
+from robustops.core.task import Case, Condition
 
 StopReason = Literal[
     "stop",  # the model ended its turn without a call: a native stop
@@ -199,7 +199,7 @@ class EpisodeGroup:
     """Continuations from one start: the same prompt (clean) or the same post-fault state (fault)."""
 
     group_id: str
-    condition: Literal["clean", "fault"]
+    condition: Condition
     episodes: tuple[Episode, ...]
     boundary: Checkpoint | None = None  # fault groups: the shared post-fault start, kept for a later visit
     is_resumed: bool = False  # the boundary was saved at an earlier visit: no new fault was injected for this group

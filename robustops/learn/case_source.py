@@ -11,7 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from robustops.core.errors import ConfigError
-from robustops.learn.slot import Flow, Waiting, waiting_from, waiting_state
+from robustops.learn.slot import Waiting, waiting_from, waiting_state
+from robustops.rollout.groups import Flow
 
 
 class CaseSource:

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import torch
 import torch.distributed as dist
 
-FLOWS = ("clean", "fault")  # a flow's index is its position here
+from robustops.rollout.groups import Flow
+
+FLOWS: tuple[Flow, ...] = ("clean", "fault")  # a flow's index is its position here
 FLOW_SHARE = 0.5
 log = logging.getLogger(__name__)
 

@@ -18,7 +18,8 @@ from robustops.core.errors import UserError
 from robustops.learn.advantage import NormKind, has_signal
 from robustops.learn.case_source import CaseSource
 from robustops.learn.denominators import FLOWS
-from robustops.learn.slot import Decision, Flow, Reason, Selected, Slot, Waiting, slot_from, slot_state
+from robustops.learn.slot import Decision, Reason, Selected, Slot, Waiting, slot_from, slot_state
+from robustops.rollout.groups import Flow
 from robustops.rollout.score import RewardWeights, Score
 
 Underfill = Literal["smaller_batch", "skip", "raise"]

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from robustops.core.episode import Checkpoint
 from robustops.rollout.group_wire import dump_checkpoint, load_checkpoint
+from robustops.rollout.groups import Flow
 
-Flow = Literal["clean", "fault"]
 Reason = Literal["all_success", "no_opportunity", "zero_signal", "infrastructure"]
 
 

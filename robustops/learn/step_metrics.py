@@ -18,6 +18,7 @@ from robustops.learn.advantage import raw_scores, z_group
 from robustops.learn.batch import CreditRules, TrainingBatch, num_sampled
 from robustops.learn.collection import Collected, Played
 from robustops.learn.credit import CallTags, spans
+from robustops.learn.denominators import FLOWS
 from robustops.rollout.score import RewardWeights, Score
 
 TRAILING_STEPS = 10
@@ -128,7 +129,7 @@ def trailing_mean(recent: Sequence[float]) -> float:
 
 def summary(metrics: Mapping[str, float]) -> str:
     """A step in one line: what was accepted and earned, what was learned, and how long it took."""
-    accepted = " + ".join(f"{metrics.get(f'rollout/{flow}/accepted_groups', 0):.0f} {flow}" for flow in _FLOWS)
+    accepted = " + ".join(f"{metrics.get(f'rollout/{flow}/accepted_groups', 0):.0f} {flow}" for flow in FLOWS)
     played = metrics["rollout/groups_played"] + metrics["rollout/groups_reused"]
     learned = "no update"
     if "train/loss_nats" in metrics:
@@ -139,9 +140,6 @@ def summary(metrics: Mapping[str, float]) -> str:
         f"{learned}, rollout {metrics['time/rollout_s']:.0f} s, training {metrics['time/train_s']:.0f} s, "
         f"weights {metrics['train/weight_version']:.0f}"
     )
-
-
-_FLOWS = ("clean", "fault")
 
 
 def _shown(metrics: Mapping[str, float], name: str, digits: int) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from robustops.core.episode import Checkpoint, Episode, EpisodeGroup
-from robustops.core.task import Case, Task
+from robustops.core.task import Case, Condition, Task
 from robustops.faults.scheduler import Scheduler, Stratum
 from robustops.rollout.boundary import Breaker
 from robustops.rollout.concurrency import Tickets, first_failure, run_bounded
@@ -22,7 +22,7 @@ from robustops.rollout.play import Start, request_seed
 from robustops.rollout.recovery import Turnstile, scout_case
 from robustops.rollout.setup import Injecting, Setup, play_case, verify_start
 
-Flow = Literal["clean", "fault"]
+Flow = Condition  # of the cases that a slot is played with
 
 
 class Slot(Protocol):

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from robustops.core.episode import Checkpoint
 from robustops.learn.sampler import Sampler, SamplerSettings
-from robustops.learn.slot import Flow, Selected, Slot
+from robustops.learn.slot import Selected, Slot
+from robustops.rollout.groups import Flow
 from robustops.rollout.score import Evidence, RewardWeights, Score
 
 WEIGHTS = RewardWeights()

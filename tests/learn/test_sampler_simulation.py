@@ -12,7 +12,8 @@ import pytest
 
 from robustops.core.episode import Checkpoint
 from robustops.learn.sampler import Sampler, SamplerSettings
-from robustops.learn.slot import Decision, Flow, Slot
+from robustops.learn.slot import Decision, Slot
+from robustops.rollout.groups import Flow
 from robustops.rollout.score import Evidence, RewardWeights, Score
 
 NUM_STEPS = 200
