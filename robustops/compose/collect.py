@@ -9,10 +9,14 @@ from pathlib import Path
 
 from robustops.agent.api import ApiPolicy
 from robustops.agent.policy import Policy
+from robustops.compose.completion import build_completion
 from robustops.compose.demonstrations import export_formats, write_samples
+from robustops.compose.fault_policy import build_training_scheduler
 from robustops.compose.policy import build_policy
 from robustops.compose.progress import progress
-from robustops.compose.scene import Scene, about, build_completion, build_scene, build_training_scheduler, identity_of
+from robustops.compose.provenance import about
+from robustops.compose.run_identity import identity_of
+from robustops.compose.scene import Scene, build_scene
 from robustops.compose.spending import Spending
 from robustops.config import RunConfig
 from robustops.core.episode_row import EpisodeRow

@@ -14,7 +14,8 @@ from robustops.agent.hermes import END_OF_TURN
 from robustops.agent.views import ToolView, template_tools
 from robustops.agent.vocabulary import vocabulary_sha256
 from robustops.compose.catalogue import catalogues, merged
-from robustops.compose.scene import Scene, build_completion, build_scene
+from robustops.compose.completion import build_completion
+from robustops.compose.scene import Scene, build_scene
 from robustops.config import RunConfig
 from robustops.config.preflight import tokenizer_folder
 from robustops.core.errors import ConfigError, TableError

@@ -8,10 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from robustops.compose.fault_policy import build_scheduler
 from robustops.compose.hardware import check_hardware
 from robustops.compose.play import Arm, play_arms
 from robustops.compose.policy import build_policy
-from robustops.compose.scene import Scene, build_scene, build_scheduler, identity_of
+from robustops.compose.run_identity import identity_of
+from robustops.compose.scene import Scene, build_scene
 from robustops.config import RunConfig
 from robustops.core.episode_row import EpisodeRow
 from robustops.core.errors import ConfigError

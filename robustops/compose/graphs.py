@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import cast
 
+from robustops.compose.completion import build_completion
 from robustops.compose.progress import progress
-from robustops.compose.scene import build_completion
 from robustops.compose.tasks import open_task_set
 from robustops.config import RunConfig
 from robustops.core.listing import set_name, write_listing

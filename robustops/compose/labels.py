@@ -12,9 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from robustops.compose.completion import build_completion
 from robustops.compose.policy import build_policy
 from robustops.compose.progress import progress
-from robustops.compose.scene import Scene, build_completion, build_scene
+from robustops.compose.scene import Scene, build_scene
 from robustops.compose.spending import Spending
 from robustops.config import RunConfig
 from robustops.core.errors import PolicyError, TableError

@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from robustops.compose.fault_policy import build_scheduler
 from robustops.compose.policy import build_policy
 from robustops.compose.progress import progress
-from robustops.compose.scene import Scene, build_scene, build_scheduler
+from robustops.compose.scene import Scene, build_scene
 from robustops.config import RunConfig
 from robustops.core.episode import FaultPlan
 from robustops.core.errors import SplitError

@@ -11,7 +11,8 @@ from robustops.agent.policy import Policy
 from robustops.agent.scripted import ScriptedExpert
 from robustops.compose.authority import TaskAuthority
 from robustops.compose.progress import progress
-from robustops.compose.scene import Scene, about
+from robustops.compose.provenance import about
+from robustops.compose.scene import Scene
 from robustops.config import RunConfig
 from robustops.core.episode_row import EpisodeRow
 from robustops.core.task import Case

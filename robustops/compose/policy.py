@@ -15,7 +15,7 @@ from robustops.agent.plan import Plan
 from robustops.agent.policy import Policy
 from robustops.agent.scripted import ScriptedExpert
 from robustops.agent.vllm_options import VllmOptions
-from robustops.compose.scene import build_completion
+from robustops.compose.completion import build_completion
 from robustops.compose.vllm_sizes import vllm_sizes
 from robustops.config import RunConfig
 from robustops.config.preflight import model_folder

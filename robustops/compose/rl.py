@@ -14,8 +14,11 @@ import torch
 from robustops.agent.policy import Policy
 from robustops.compose.advantage_log import AdvantageLog
 from robustops.compose.episode_table import episode_table
+from robustops.compose.fault_policy import build_training_scheduler
 from robustops.compose.progress import progress
-from robustops.compose.scene import Scene, about, build_scene, build_training_scheduler, identity_of, weights_of
+from robustops.compose.provenance import about
+from robustops.compose.run_identity import identity_of, weights_of
+from robustops.compose.scene import Scene, build_scene
 from robustops.compose.sft import EXPORT
 from robustops.compose.trainer import COMPUTE, build_devices, build_logger, lora_of
 from robustops.compose.training_engine import build_training_engine, drop_weights

@@ -13,7 +13,8 @@ from transformers import PreTrainedModel
 
 from robustops.agent.vocabulary import vocabulary_sha256
 from robustops.compose.progress import progress
-from robustops.compose.scene import build_codec, provenance
+from robustops.compose.provenance import provenance
+from robustops.compose.scene import build_codec
 from robustops.compose.tasks import open_task_set
 from robustops.compose.trainer import COMPUTE, build_devices, build_logger, lora_of
 from robustops.config import RunConfig, SftConfig

@@ -12,7 +12,8 @@ from analysis.align import align, load_run
 from robustops.agent.scripted import ScriptedExpert
 from robustops.compose.evaluate import arms_of, run
 from robustops.compose.play import Arm, play_arms
-from robustops.compose.scene import build_scene, identity_of, settings_sha
+from robustops.compose.run_identity import identity_of, settings_sha
+from robustops.compose.scene import build_scene
 from robustops.config.tree import (
     EngineConfig,
     EvaluationConfig,

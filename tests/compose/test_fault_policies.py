@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from robustops.compose.scene import build_scheduler, build_training_scheduler
+from robustops.compose.fault_policy import build_scheduler, build_training_scheduler
 from robustops.config.tree import FaultPolicyConfig, GrpoConfig, RunConfig
 from robustops.core.errors import ConfigError
 from robustops.faults.catalogue import KINDS, TRAINABLE

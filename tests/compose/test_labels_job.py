@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from robustops.compose.completion import build_completion
 from robustops.compose.labels import LabelJournal, all_tasks, label_all, make_labels
-from robustops.compose.scene import build_completion, build_scene
+from robustops.compose.scene import build_scene
 from robustops.config.tree import (
     ApiConfig,
     EngineConfig,

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from robustops.compose.scene import build_scheduler, identity_of
+from robustops.compose.fault_policy import build_scheduler
+from robustops.compose.run_identity import identity_of
 from robustops.config.tree import FaultPolicyConfig, GrpoConfig, RewardConfig, RunConfig
 from robustops.core.errors import ConfigError
 from robustops.faults.catalogue import CapRange
