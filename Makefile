@@ -33,7 +33,7 @@ check: setup ## ruff, mypy and the import rules
 	@.venv/bin/ruff format --check . && .venv/bin/ruff check . && .venv/bin/mypy && .venv/bin/lint-imports
 
 docs: setup ## the documentation as a site in build/site, warnings being errors
-	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict -q && echo build/site/index.html
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict && echo build/site/index.html
 
 bench: setup ## the benchmarks; rows are appended to benchmarks/results.jsonl
 	@$(PY) -m benchmarks
