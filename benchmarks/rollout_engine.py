@@ -37,8 +37,9 @@ from rollout_work import NUM_SESSIONS, NUM_TURNS, TOOL_S, VOCABULARY, Ids, Work,
 from table import append_row
 from transformers import AutoModelForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
+from robustops.agent.engine_policy import EnginePolicy
 from robustops.agent.policy import Prompt, Sampling
-from robustops.agent.vllm import VllmPolicy  # sets vLLM's environment: before vllm itself
+from robustops.agent.vllm import vllm_policy  # sets vLLM's environment: before vllm itself
 from robustops.agent.vllm_options import VllmOptions, engine_arguments, is_cpu_build
 
 from vllm import LLM, SamplingParams  # isort: skip
@@ -66,7 +67,7 @@ def folder_of(size: str, root: Path) -> Path:
     return root / size
 
 
-async def turn_of(policy: VllmPolicy, work: Work, session: int, turn: int, ids: Ids, tool_s: float) -> Ids:
+async def turn_of(policy: EnginePolicy, work: Work, session: int, turn: int, ids: Ids, tool_s: float) -> Ids:
     prompt = Prompt(case_id=str(session), task_id="", turn=turn, token_ids=ids, messages=(), tools=())
     sample = await policy.act(prompt, Sampling(max_tokens=work.lengths[session][turn], seed=turn))
     if not len(sample.token_ids) == len(sample.logprobs) == work.lengths[session][turn]:
@@ -75,7 +76,7 @@ async def turn_of(policy: VllmPolicy, work: Work, session: int, turn: int, ids: 
     return (*ids, *sample.token_ids, *reply_to(session, turn))
 
 
-async def continuous(policy: VllmPolicy, work: Work, tool_s: float = TOOL_S) -> None:
+async def continuous(policy: EnginePolicy, work: Work, tool_s: float = TOOL_S) -> None:
     places = asyncio.Semaphore(NUM_SESSIONS)
 
     async def play(session: int) -> None:
@@ -87,7 +88,7 @@ async def continuous(policy: VllmPolicy, work: Work, tool_s: float = TOOL_S) -> 
     await asyncio.gather(*map(play, range(len(work.lengths))))
 
 
-async def lockstep(policy: VllmPolicy, work: Work) -> None:
+async def lockstep(policy: EnginePolicy, work: Work) -> None:
     for sessions in work.batches():
         all_ids = [work.prompt(session) for session in sessions]
         for turn in range(NUM_TURNS):
@@ -134,7 +135,7 @@ def transformers_generate(model: Qwen3ForCausalLM, prompts: list[Ids], wanted: l
 
 
 @contextmanager
-def engines(folder: Path, *, is_compiled: bool) -> Iterator[tuple[VllmPolicy, LLM]]:
+def engines(folder: Path, *, is_compiled: bool) -> Iterator[tuple[EnginePolicy, LLM]]:
     """Ours, and vLLM's own class with the same options."""
     options = VllmOptions(
         dtype="float32",
@@ -144,7 +145,7 @@ def engines(folder: Path, *, is_compiled: bool) -> Iterator[tuple[VllmPolicy, LL
         is_compiled=is_compiled,
         block_tokens=BLOCK_TOKENS,
     )
-    policy = VllmPolicy(folder, stop_ids=(), decode=lambda ids: "", options=options)
+    policy = vllm_policy(folder, stop_ids=(), decode=lambda ids: "", options=options)
     llm = LLM(model=str(folder), skip_tokenizer_init=True, **engine_arguments(options, is_cpu=is_cpu_build()))
     try:
         yield policy, llm
@@ -153,7 +154,7 @@ def engines(folder: Path, *, is_compiled: bool) -> Iterator[tuple[VllmPolicy, LL
         llm.llm_engine.engine_core.shutdown()
 
 
-def ways_of(policy: VllmPolicy, llm: LLM, folder: Path) -> dict[str, Callable[[Work], None]]:
+def ways_of(policy: EnginePolicy, llm: LLM, folder: Path) -> dict[str, Callable[[Work], None]]:
     model = AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.float32).eval()
     return {
         "robustops": lambda work: asyncio.run(continuous(policy, work)),

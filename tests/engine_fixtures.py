@@ -25,11 +25,11 @@ def vllm_policies(tiny_folder: Path) -> Iterator[dict[str, object]]:
         pytest.skip("vllm is not installed")
     from tiny_qwen3 import CALL_END, IM_END, decode
 
-    from robustops.agent.vllm import VllmOptions, VllmPolicy
+    from robustops.agent.vllm import VllmOptions, vllm_policy
 
     options = VllmOptions(dtype="float32", max_model_len=512, kv_cache_memory_bytes=32 * 2**20, max_num_seqs=32)
     policies = {
-        kind: VllmPolicy(
+        kind: vllm_policy(
             tiny_folder,
             stop_ids=(IM_END, CALL_END),
             decode=decode,

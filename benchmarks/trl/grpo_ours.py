@@ -1,6 +1,6 @@
 """Our side of B9: GRPO steps as a run makes them, a JSON line each. Run in the project's environment.
 
-Weights go to the engine and are proven there, VllmPolicy samples, the sampler judges the groups, credit goes to tokens,
+Weights go to the engine and are proven there, vLLM samples, the sampler judges the groups, credit goes to tokens,
 GrpoModule updates once. Only the gym is missing: an episode is one answer, judged by its tokens.
 """
 
@@ -32,8 +32,9 @@ from grpo_data import (
     prompts,
 )
 
+from robustops.agent.engine_policy import EnginePolicy
 from robustops.agent.policy import Prompt, Sampling
-from robustops.agent.vllm import VllmOptions, VllmPolicy
+from robustops.agent.vllm import VllmOptions, vllm_policy
 from robustops.core.episode import CheckResult, Episode, EpisodeGroup, Turn, Verdict
 from robustops.core.task import Case
 from robustops.learn.batch import CreditRules
@@ -60,7 +61,7 @@ def verdict(num_passed: int) -> Verdict:
 class AnswerCollector:
     """A group is GROUP_SIZE answers to one prompt; all groups of a step run at once, as far as the engine goes."""
 
-    def __init__(self, policy: VllmPolicy, prompt_ids: Mapping[str, tuple[int, ...]]) -> None:
+    def __init__(self, policy: EnginePolicy, prompt_ids: Mapping[str, tuple[int, ...]]) -> None:
         self._policy, self._prompt_ids = policy, prompt_ids
 
     async def collect(
@@ -109,7 +110,7 @@ class Alternate(pl.Callback):
 
 
 def rollout_callback(
-    policy: VllmPolicy, prompt_ids: Mapping[str, tuple[int, ...]], folder: Path, steps: int, alternate: Alternate
+    policy: EnginePolicy, prompt_ids: Mapping[str, tuple[int, ...]], folder: Path, steps: int, alternate: Alternate
 ) -> RolloutCallback:
     settings = SamplerSettings(clean_groups=NUM_PROMPTS, fault_groups=0, group_size=GROUP_SIZE)
     names = list(prompt_ids)
@@ -139,7 +140,7 @@ def main() -> None:
         kv_cache_memory_bytes=64 * 2**20,
         max_num_seqs=NUM_PROMPTS * GROUP_SIZE,
     )
-    policy = VllmPolicy(options.model, stop_ids=(), decode=tokenizer.decode, options=engine)
+    policy = vllm_policy(options.model, stop_ids=(), decode=tokenizer.decode, options=engine)
     settings = GrpoSettings(lr=LEARNING_RATE, loss=PolicyLoss(kl_coef=KL_COEF), max_grad_norm=MAX_GRAD_NORM)
     module = GrpoModule(load_model(options.model), load_model(options.model), settings)
     alternate = Alternate()

@@ -1,8 +1,7 @@
-"""The transformers policy, for machines without a vLLM build: token ids in, sampled ids with their logprobs out.
+"""transformers as an engine, for machines without a vLLM build: a model folder in, a policy that samples with it out.
 
-The same pump, promises and public surface as `agent.vllm`; the engine below decodes one token per running row and step,
-so that requests enter and leave between steps. The only module of this room that loads a transformers model.
-Knows no trainer: named tensors come in.
+It decodes one token per running row and step, so that requests enter and leave between steps. The only module of this
+room that loads a transformers model.
 
 Shapes: N running rows, V vocabulary.
 """
@@ -21,9 +20,10 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
 
+from robustops.agent.engine_policy import EnginePolicy
 from robustops.agent.kv_batch import KvBatch
-from robustops.agent.policy import Prompt, Sample, SampleStore, Sampling
-from robustops.agent.pump import EnginePump, Finished
+from robustops.agent.policy import Sample, Sampling
+from robustops.agent.pump import Finished
 from robustops.core.errors import ConfigError, PolicyError, first_line
 
 Dtype = Literal["float32", "bfloat16", "float16", "auto"]
@@ -39,69 +39,26 @@ class HfOptions:
     seed: int = 0
 
 
-class HfPolicy:
+def hf_policy(
+    folder: Path,
+    *,
+    stop_ids: Sequence[int],
+    decode: Callable[[Sequence[int]], str],
+    dtype: Dtype = "float32",
+    options: HfOptions | None = None,
+    deterministic: bool = False,
+) -> EnginePolicy:
     """A continuous batch of transformers forward passes behind `act`.
 
     `stop_ids` end a sample and stay in it; `decode` turns sampled ids into the sample's text.
     Raises ConfigError for a missing model folder, PolicyError when the model cannot be loaded.
     """
-
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        stop_ids: Sequence[int],
-        decode: Callable[[Sequence[int]], str],
-        dtype: Dtype = "float32",
-        options: HfOptions | None = None,
-        deterministic: bool = False,
-    ) -> None:
-        if not (Path(folder) / "config.json").is_file():
-            raise ConfigError(f"model.path: no config.json in '{folder}'; give the folder of a Hugging Face model")
-        chosen = options or HfOptions()
-        model = _load(Path(folder), dtype, chosen.device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        self._engine = _HfEngine(model, stop_ids=frozenset(stop_ids), decode=decode, options=chosen)
-        self._pump = EnginePump(self._engine, deterministic=deterministic, seed=chosen.seed)
-
-    @property
-    def weight_version(self) -> int:
-        return self._engine.weight_version
-
-    async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
-        return await self._pump.act(prompt, sampling)
-
-    def remember(self, store: SampleStore | None) -> None:
-        self._pump.remember(store)
-
-    def join(self, num: int = 1) -> None:
-        self._pump.join(num)
-
-    def leave(self, num: int = 1) -> None:
-        self._pump.leave(num)
-
-    async def load_weights(self, named_tensors: Iterable[tuple[str, Tensor]], version: int) -> None:
-        """Replace all weights (checkpoint names, any float dtype; a tied head may be left out).
-
-        Raises PolicyError while requests are running, and for a weight that is unknown, misshapen or missing.
-        """
-        if not self._pump.is_idle:
-            raise PolicyError(f"weights {version}: requests are still running; load weights between steps")
-        self._engine.load_weights(named_tensors, version)
-
-    def sleep(self) -> None:
-        """Nothing to give back: the key-value cache is gone with the last request."""
-
-    def wake_up(self) -> None:
-        pass
-
-    def score(self, token_ids: Sequence[int]) -> tuple[float, ...]:
-        """Logprob of each token but the first, given those before it."""
-        if not self._pump.is_idle:
-            raise PolicyError("score: requests are still running")
-        return self._engine.score(token_ids)
-
-    async def close(self) -> None:
-        await self._pump.close()
+    if not (folder / "config.json").is_file():
+        raise ConfigError(f"model.path: no config.json in '{folder}'; give the folder of a Hugging Face model")
+    chosen = options or HfOptions()
+    model = _load(folder, dtype, chosen.device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    engine = _HfEngine(model, stop_ids=frozenset(stop_ids), decode=decode, options=chosen)
+    return EnginePolicy(engine, deterministic=deterministic, seed=chosen.seed)
 
 
 def _load(folder: Path, dtype: Dtype, device: str) -> PreTrainedModel:
@@ -128,7 +85,7 @@ class _Row:
 
 
 class _HfEngine:
-    """An `Engine` (see pump): a step prefills the newcomers that fit, then decodes one token of every running row."""
+    """A `LocalEngine`: a step prefills the newcomers that fit, then decodes one token of every running row."""
 
     def __init__(
         self,
@@ -195,6 +152,18 @@ class _HfEngine:
                 f"weights {version}: {len(missing)} of {len(own)} did not arrive, among them {missing[0]}"
             )
         self.weight_version = version
+
+    def reset_prefix_cache(self) -> bool:
+        return True  # keys and values are gone with the last request
+
+    def sleep(self) -> None:
+        """Nothing to give back."""
+
+    def wake_up(self) -> None:
+        pass
+
+    def shutdown(self) -> None:
+        pass
 
     @torch.inference_mode()
     def score(self, token_ids: Sequence[int]) -> tuple[float, ...]:

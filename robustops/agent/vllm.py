@@ -1,6 +1,6 @@
-"""The in-process vLLM policy: token ids in, sampled ids with their logprobs out, weights replaced between steps.
+"""vLLM as an engine in this process: a model folder in, a policy that samples with it out.
 
-The only module that imports vllm. Knows no trainer: named tensors come in, a probe elsewhere proves that they arrived.
+The only module that imports vllm.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from robustops.agent.policy import Prompt, Sample, SampleStore, Sampling
-from robustops.agent.pump import EnginePump, Finished
+from robustops.agent.engine_policy import EnginePolicy
+from robustops.agent.policy import Sample, Sampling
+from robustops.agent.pump import Finished
 from robustops.agent.vllm_options import (
     VllmOptions,
     check_compiler,
@@ -35,72 +36,25 @@ from vllm.sampling_params import RequestOutputKind  # noqa: E402
 log = logging.getLogger(__name__)
 
 
-class VllmPolicy:
+def vllm_policy(
+    folder: Path,
+    *,
+    stop_ids: Sequence[int],
+    decode: Callable[[Sequence[int]], str],
+    options: VllmOptions | None = None,
+    deterministic: bool = False,
+) -> EnginePolicy:
     """A continuous `LLMEngine.step` loop behind `act`; one engine per process.
 
     `stop_ids` end a sample and stay in it; `decode` turns sampled ids into the sample's text.
     Raises ConfigError for a missing model folder or compiler, PolicyError when the engine cannot start.
     """
-
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        stop_ids: Sequence[int],
-        decode: Callable[[Sequence[int]], str],
-        options: VllmOptions | None = None,
-        deterministic: bool = False,
-    ) -> None:
-        if not (Path(folder) / "config.json").is_file():
-            raise ConfigError(f"model.path: no config.json in '{folder}'; give the folder of a Hugging Face model")
-        chosen = options or VllmOptions()
-        llm = _start(Path(folder), chosen, is_cpu=is_cpu_build())
-        self._engine = VllmEngine(llm, stop_ids=stop_ids, decode=decode, can_sleep=chosen.can_sleep)
-        self._pump = EnginePump(self._engine, deterministic=deterministic, seed=chosen.seed)
-
-    @property
-    def weight_version(self) -> int:
-        return self._engine.weight_version
-
-    async def act(self, prompt: Prompt, sampling: Sampling) -> Sample:
-        return await self._pump.act(prompt, sampling)
-
-    def remember(self, store: SampleStore | None) -> None:
-        self._pump.remember(store)
-
-    def join(self, num: int = 1) -> None:
-        self._pump.join(num)
-
-    def leave(self, num: int = 1) -> None:
-        self._pump.leave(num)
-
-    async def load_weights(self, named_tensors: Iterable[tuple[str, Any]], version: int) -> None:
-        """Replace all weights (checkpoint names, any float dtype) and empty the prefix cache.
-
-        Raises PolicyError while requests are running, or when cached blocks could not be freed.
-        """
-        if not self._pump.is_idle:
-            raise PolicyError(f"weights {version}: requests are still running; load weights between steps")
-        self._engine.load_weights(named_tensors, version)
-        if not self._engine.reset_prefix_cache():
-            raise PolicyError(f"weights {version}: the prefix cache could not be reset; blocks are still in use")
-
-    def score(self, token_ids: Sequence[int]) -> tuple[float, ...]:
-        """Logprob of each token but the first, given those before it; does not read the prefix cache."""
-        if not self._pump.is_idle:
-            raise PolicyError("score: requests are still running")
-        return self._engine.score(token_ids)
-
-    def sleep(self) -> None:
-        """Give the memory of weights and key-value cache back while the trainer works."""
-        self._engine.sleep()
-
-    def wake_up(self) -> None:
-        self._engine.wake_up()
-
-    async def close(self) -> None:
-        await self._pump.close()
-        self._engine.shutdown()
+    if not (folder / "config.json").is_file():
+        raise ConfigError(f"model.path: no config.json in '{folder}'; give the folder of a Hugging Face model")
+    chosen = options or VllmOptions()
+    llm = _start(folder, chosen, is_cpu=is_cpu_build())
+    engine = VllmEngine(llm, stop_ids=stop_ids, decode=decode, can_sleep=chosen.can_sleep)
+    return EnginePolicy(engine, deterministic=deterministic, seed=chosen.seed)
 
 
 def _start(folder: Path, options: VllmOptions, *, is_cpu: bool) -> LLMEngine:
@@ -122,7 +76,7 @@ def _start(folder: Path, options: VllmOptions, *, is_cpu: bool) -> LLMEngine:
 
 
 class VllmEngine:
-    """An `Engine` (see pump) around LLMEngine."""
+    """A `LocalEngine` around LLMEngine."""
 
     def __init__(
         self,

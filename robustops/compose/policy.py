@@ -47,7 +47,7 @@ def build_engine(config: RunConfig, codec: Codec, *, can_sleep: bool = False) ->
             device=None if config.hardware.gpus else "cpu",
             seed=config.seed,
         )
-        return engine.HfPolicy(
+        return engine.hf_policy(
             folder,
             stop_ids=codec.stop_ids,
             decode=codec.decode,
@@ -56,7 +56,7 @@ def build_engine(config: RunConfig, codec: Codec, *, can_sleep: bool = False) ->
             deterministic=config.engine.deterministic,
         )
     engine = importlib.import_module("robustops.agent.vllm")
-    return engine.VllmPolicy(
+    return engine.vllm_policy(
         folder,
         stop_ids=codec.stop_ids,
         decode=codec.decode,

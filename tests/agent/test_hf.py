@@ -9,7 +9,8 @@ import pytest
 import torch
 from tiny_qwen3 import CALL_END, IM_END, VOCAB, decode, logprobs_of, tiny_model
 
-from robustops.agent.hf import HfOptions, HfPolicy
+from robustops.agent.engine_policy import EnginePolicy
+from robustops.agent.hf import HfOptions, hf_policy
 from robustops.agent.policy import Prompt, Sample, Sampling
 from robustops.core.errors import ConfigError, PolicyError
 
@@ -19,10 +20,10 @@ def prompt(case: int, num_tokens: int, turn: int = 0) -> Prompt:
     return Prompt(case_id=f"case-{case}", task_id="t", turn=turn, token_ids=ids, messages=(), tools=())
 
 
-def build(folder: Path, *, deterministic: bool = False, max_num_seqs: int = 32, seed: int = 0) -> HfPolicy:
+def build(folder: Path, *, deterministic: bool = False, max_num_seqs: int = 32, seed: int = 0) -> EnginePolicy:
     options = HfOptions(max_model_len=512, max_num_seqs=max_num_seqs, device="cpu", seed=seed)
     stop_ids = (IM_END, CALL_END)
-    return HfPolicy(folder, stop_ids=stop_ids, decode=decode, options=options, deterministic=deterministic)
+    return hf_policy(folder, stop_ids=stop_ids, decode=decode, options=options, deterministic=deterministic)
 
 
 @pytest.fixture

@@ -181,10 +181,10 @@ async def test_deterministic_results_do_not_depend_on_the_order_of_arrival(vllm_
 
 
 def test_a_missing_folder_is_a_config_error(tmp_path, policy):
-    from robustops.agent.vllm import VllmPolicy
+    from robustops.agent.vllm import vllm_policy
 
     with pytest.raises(ConfigError, match=r"model.path: no config.json in .*nowhere"):
-        VllmPolicy(tmp_path / "nowhere", stop_ids=(1,), decode=str)
+        vllm_policy(tmp_path / "nowhere", stop_ids=(1,), decode=str)
 
 
 async def test_more_seeded_prompts_than_one_step_can_prefill_all_get_their_samples(policy):

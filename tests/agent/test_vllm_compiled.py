@@ -53,13 +53,13 @@ def test_cache_blocks_are_small_on_the_cpu_unless_asked_for():
 @pytest.mark.vllm
 @needs_vllm
 def test_without_a_compiler_the_setting_is_named(tiny_folder, monkeypatch):
-    from robustops.agent.vllm import VllmPolicy, is_cpu_build
+    from robustops.agent.vllm import is_cpu_build, vllm_policy
 
     if not is_cpu_build():
         pytest.skip(CPU_ONLY)
     monkeypatch.setenv("CXX", "no-such-compiler")
     with pytest.raises(ConfigError, match=r"compiled=true: no C\+\+ compiler 'no-such-compiler'"):
-        VllmPolicy(tiny_folder, stop_ids=(IM_END,), decode=decode, options=sizes())
+        vllm_policy(tiny_folder, stop_ids=(IM_END,), decode=decode, options=sizes())
 
 
 @pytest.mark.vllm
@@ -67,7 +67,7 @@ def test_without_a_compiler_the_setting_is_named(tiny_folder, monkeypatch):
 @pytest.mark.skipif(os.environ.get("ROBUSTOPS_TEST_SIZE") != "full", reason="compiling takes 10 s and more")
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
 def test_a_compiled_engine_samples_from_new_weights_and_repeats_itself(tiny_folder, monkeypatch):
-    from robustops.agent.vllm import VllmPolicy, is_cpu_build
+    from robustops.agent.vllm import is_cpu_build, vllm_policy
 
     if not is_cpu_build():
         pytest.skip(CPU_ONLY)
@@ -87,7 +87,7 @@ def test_a_compiled_engine_samples_from_new_weights_and_repeats_itself(tiny_fold
     async def samples_of(policy):
         return await asyncio.gather(*(policy.act(p, Sampling(max_tokens=24)) for p in prompts))
 
-    policy = VllmPolicy(
+    policy = vllm_policy(
         tiny_folder, stop_ids=(IM_END, CALL_END), decode=decode, options=sizes(block_tokens=128), deterministic=True
     )
     try:

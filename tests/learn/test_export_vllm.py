@@ -21,13 +21,13 @@ pytestmark = [
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 async def test_greedy_answers_of_an_export_are_equal_in_vllm_and_transformers(tmp_path, vllm_policies, dtype):
-    from robustops.agent.vllm import VllmOptions, VllmPolicy
+    from robustops.agent.vllm import VllmOptions, vllm_policy
 
     source = write_tiny_folder(tmp_path / "source", seed=0)
     folder = export_model(tiny_model(11), tmp_path / "export", source=source, dtype=dtype)
     # fp32 compute in both, whatever the file's type: near-ties would tell nothing about the export
     options = VllmOptions(dtype="float32", max_model_len=256, kv_cache_memory_bytes=16 * 2**20, max_num_seqs=8)
-    policy = VllmPolicy(folder, stop_ids=(IM_END, CALL_END), decode=decode, options=options)
+    policy = vllm_policy(folder, stop_ids=(IM_END, CALL_END), decode=decode, options=options)
     vllm_policies[f"export {dtype}"] = policy  # an engine that is collected takes its process's groups with it
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
     prompts = [tuple((case * 17 + k * 29) % 250 for k in range(24 + case)) for case in range(4)]
