@@ -56,6 +56,8 @@ def save_state(folder: Path, step: int, state: Mapping[str, Any]) -> Path:
             os.fsync(file.fileno())
         partial.replace(path)
     except (OSError, RuntimeError) as error:
+        if isinstance(error.__context__, KeyboardInterrupt):  # torch then still ends its file, in vain
+            raise error.__context__ from None
         raise TableError(
             f"{path}: the checkpoint could not be written ({error}); free disk space and run the same command again"
         ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import resource
@@ -92,6 +93,26 @@ def test_a_full_disk_is_one_line_and_the_previous_state_stays(tmp_path: Path, nu
     found = load_latest(tmp_path)
     assert found is not None
     assert found.step == 5
+
+
+class Interrupted(io.FileIO):
+    """A Ctrl-C in the middle of a write."""
+
+    num_writes = 0
+
+    def write(self, data):
+        self.num_writes += 1
+        if self.num_writes == 3:
+            raise KeyboardInterrupt
+        return super().write(data)
+
+
+def test_a_ctrl_c_while_a_state_is_written_is_no_full_disk_and_the_previous_state_stays(tmp_path: Path, monkeypatch):
+    save_state(tmp_path, 5, state(5))
+    monkeypatch.setattr(Path, "open", lambda path, mode: Interrupted(path, mode))
+    with pytest.raises(KeyboardInterrupt):
+        save_state(tmp_path, 10, state(10))
+    assert names(tmp_path) == ["step-000005.pt"]
 
 
 class Bomb:
