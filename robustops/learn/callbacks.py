@@ -64,6 +64,7 @@ class _Timing:
     sync_s: float = 0.0
     rollout_s: float = 0.0
     started: float = 0.0
+    num_new_tokens: int = 0  # on the first rank
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +168,7 @@ class RolloutCallback(pl.Callback):
             record=self._record,
         )
         self._policy.remember(None)  # probes are for the engine alone
+        self._timing.num_new_tokens = journal.num_new_tokens
         self._state.kept, self._played = collected.kept, collected.played
         batch = training_batch(collected.groups, self._rules, self._tags) if collected.groups else None
         if batch is not None and not batch.trajectories:
@@ -192,7 +194,7 @@ class RolloutCallback(pl.Callback):
         sync_s, rollout_s = self._timing.sync_s, self._timing.rollout_s
         train_s = time.monotonic() - self._timing.started - sync_s - rollout_s
         metrics = self._metrics | {"time/sync_s": sync_s, "time/rollout_s": rollout_s, "time/train_s": train_s}
-        metrics["rollout/tokens_per_s"] = metrics["rollout/sampled_tokens"] / max(rollout_s, 1e-9)
+        metrics["rollout/tokens_per_s"] = self._timing.num_new_tokens / max(rollout_s, 1e-9)
         if update is not None:
             metrics |= update.metrics()
             metrics["train/tokens_per_s"] = update.sums.num_tokens / max(train_s, 1e-9)

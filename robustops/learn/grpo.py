@@ -71,20 +71,27 @@ class StepBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateReport:
-    """Of one RL step and all ranks; means over its optimiser steps, and the loss sums of the last epoch."""
+    """Of one RL step and all ranks; means over its optimiser steps, and the loss sums of the last epoch.
+
+    `has_reference`: without one there is nothing to be at a distance from.
+    """
 
     loss: float
     grad_norm: float
     entropy_nats: float
     sums: LossSums
+    has_reference: bool = True
 
     def metrics(self) -> dict[str, float]:
-        return {
+        found = {
             "train/loss_nats": self.loss,
             "train/grad_norm": self.grad_norm,
             "policy/entropy_nats": self.entropy_nats,
             **self.sums.metrics(),
         }
+        if not self.has_reference:
+            del found["policy/kl_nats"]
+        return found
 
 
 class GrpoModule(pl.LightningModule):
@@ -200,6 +207,7 @@ class GrpoModule(pl.LightningModule):
             grad_norm=_mean([part.grad_norm for part in done]),
             entropy_nats=_mean([part.entropy_nats for part in done]),
             sums=sums,
+            has_reference=bool(self._reference),
         )
 
     def _optimiser_step(self, gradient: PolicyGradient, rows: Sequence[Trajectory], known: Known) -> UpdateReport:

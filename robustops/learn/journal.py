@@ -43,6 +43,7 @@ class StepJournal:
         folder.mkdir(parents=True, exist_ok=True)
         self.found: dict[str, Outcome] = {}
         self.num_found = 0  # samples
+        self.num_new_tokens = 0  # that an engine sampled in this process, for whatever became of them
         self._samples: defaultdict[str, deque[Sample]] = defaultdict(deque)
         self._path = folder / f"step-{step:06d}.journal"
         self._has_groups = has_groups
@@ -67,6 +68,7 @@ class StepJournal:
         return [self._samples[key].popleft() for key in keys]
 
     def keep(self, requests: Sequence[Request], samples: Sequence[Sample]) -> None:
+        self.num_new_tokens += sum(len(sample.token_ids) for sample in samples)
         if self._is_full:
             return
         pairs = zip(requests, samples, strict=True)

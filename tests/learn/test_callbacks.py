@@ -8,7 +8,7 @@ import signal
 
 import pytest
 import torch
-from bandit import PAD, PROBE_PROMPT, BanditCollector, MirrorPolicy
+from bandit import ANSWER_TOKENS, PAD, PROBE_PROMPT, BanditCollector, MirrorPolicy
 from tiny_qwen3 import tiny_model
 
 from robustops.core.errors import SyncError, TableError
@@ -140,6 +140,26 @@ def test_a_damaged_newest_state_costs_one_step_and_its_groups_are_reused(tmp_pat
     assert again.collector.counted == [slot for slot in whole.collector.played if slot.startswith("2/")]
     for a, b in zip(whole.module.model.parameters(), again.module.model.parameters(), strict=True):
         assert torch.equal(a, b)
+
+
+def test_tokens_of_an_earlier_process_do_not_count_as_sampled_in_this_one_s_seconds(tmp_path):
+    whole = Bench(tmp_path, 1)
+    whole.run()
+    [row] = whole.callback.history
+    num_tokens = len(whole.collector.played) * 4 * ANSWER_TOKENS
+    assert row["rollout/tokens_per_s"] == pytest.approx(num_tokens / row["time/rollout_s"])
+    (tmp_path / "step-000001.pt").unlink()
+    again = Bench(tmp_path, 1)
+    again.run()
+    assert again.callback.history[0]["rollout/sampled_tokens"] == row["rollout/sampled_tokens"] == num_tokens
+    assert again.callback.history[0]["rollout/tokens_per_s"] == 0
+
+
+def test_without_a_reference_no_distance_to_it_is_shown(tmp_path):
+    bench = Bench(tmp_path, 1)
+    bench.run()
+    assert "policy/kl_nats" not in bench.callback.history[0]
+    assert "policy/mismatch_max_nats" in bench.callback.history[0]
 
 
 def test_sigterm_ends_a_rollout_at_its_next_turns_as_ctrl_c_does_and_nothing_is_sampled_twice(tmp_path):
