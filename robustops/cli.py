@@ -119,6 +119,7 @@ def quiet_libraries() -> None:
     }
     for name, value in quiet.items():
         os.environ.setdefault(name, value)
+    logging.raiseExceptions = False  # a log file on a full disk would answer each line with a traceback
     for library in ("lightning", "vllm", "transformers", "torch"):
         logging.getLogger(library).setLevel(logging.ERROR)
         warnings.filterwarnings("ignore", module=rf"{library}(\..*)?")
