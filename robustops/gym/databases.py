@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from robustops.core.errors import SeedError
 from robustops.gym.clock import VirtualClock
 from robustops.gym.engine import Engine
-from robustops.gym.seeds import Seed, SeedStore
+from robustops.gym.seed import Seed
+from robustops.gym.seeds import SeedStore
 from robustops.gym.toolbox import Toolbox
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from robustops.core.errors import GymError, TaskError
 from robustops.core.task import GymServer, Task, ToolSchema
 from robustops.gym.clock import VirtualClock
 from robustops.gym.domains import FOLDERS, load_toolbox
-from robustops.gym.engine import Engine, envelope
+from robustops.gym.engine import Engine, unknown_tool
 from robustops.gym.hashing import combined_digest
 from robustops.gym.seeds import SeedStore
 from robustops.gym.snapshot import ServerSnapshot, Snapshot, pack, unpack
@@ -84,8 +84,7 @@ class EmbeddedSession:
         """A tool that is advertised but not selected runs too, as on the benchmark's servers."""
         owner = self._owners.get(name)
         if owner is None:
-            text = f"Unknown tool: {name}"
-            return ToolResult(text=text, observation=envelope(text, is_error=True), is_error=True, executed=False)
+            return unknown_tool(name)
         return self._engines[owner].call(name, arguments)
 
     async def query(self, sql: str, gym: str | None = None) -> Any:

@@ -18,7 +18,7 @@ from robustops.gym.domain import Caller, Domain
 from robustops.gym.hashing import quoted
 from robustops.gym.ids import Ids
 from robustops.gym.operations.kind import Call, Mishap, ToolFailure
-from robustops.gym.seeds import Seed
+from robustops.gym.seed import Seed
 from robustops.gym.sqlrunner import SqlRunner
 from robustops.gym.toolbox import PreparedTool, Toolbox
 
@@ -176,3 +176,9 @@ def envelope(text: str, *, is_error: bool = False) -> str:
     block = f'{{"type": "text", "text": {json.dumps(text)}, "annotations": null, "meta": null}}'
     flag = "true" if is_error else "false"
     return f'{{"meta": null, "content": [{block}], "structuredContent": null, "isError": {flag}}}'
+
+
+def unknown_tool(name: str) -> ToolResult:
+    """What a session answers to a tool that none of its servers has: nothing ran."""
+    text = f"Unknown tool: {name}"
+    return ToolResult(text=text, observation=envelope(text, is_error=True), is_error=True, executed=False)

@@ -11,7 +11,7 @@ from robustops.core.episode import ToolResult
 from robustops.core.errors import GymError
 from robustops.core.task import ToolSchema
 from robustops.gym.domains import volatile_columns
-from robustops.gym.engine import envelope
+from robustops.gym.engine import unknown_tool
 from robustops.gym.hashing import combined_digest
 from robustops.gym.remote_state import Partner, RemoteState
 from robustops.gym.seed_texts import SeedText
@@ -54,8 +54,7 @@ class HttpSession:
         partner = self._route.get(name)
         if partner is None:
             # The benchmark's own run crashes here; for us it is an error that the model sees.
-            text = f"Unknown tool: {name}"
-            return ToolResult(text=text, observation=envelope(text, is_error=True), is_error=True, executed=False)
+            return unknown_tool(name)
         self._states[partner.server.name].touched()
         called = await partner.server.call(
             partner.database_id,

@@ -8,7 +8,7 @@ from robustops.data.synth.generate import DOMAINS
 from robustops.data.synth.world import sql_of
 from robustops.gym.database import Database
 from robustops.gym.domains import load_domain
-from robustops.gym.seeds import build_seed
+from robustops.gym.seed import build_seed
 
 # Tables that no task can be about, and may stay empty: who may do what, and links that a task adds.
 WITHOUT_ROWS: dict[str, set[str]] = {

@@ -12,7 +12,7 @@ from robustops.data.synth import calendar_world, email_world
 from robustops.data.synth.names import part_of_name
 from robustops.data.synth.world import sql_of
 from robustops.gym.domains import load_domain
-from robustops.gym.seeds import build_seed
+from robustops.gym.seed import build_seed
 
 BUILDERS = {"calendar": calendar_world.build, "email": email_world.build}
 MAIN_TABLES = {"calendar": "events", "email": "threads"}

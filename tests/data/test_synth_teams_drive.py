@@ -13,7 +13,7 @@ from robustops.data.synth import drive_world, teams_world
 from robustops.data.synth.names import part_of_name
 from robustops.data.synth.world import sql_of
 from robustops.gym.domains import load_domain
-from robustops.gym.seeds import build_seed
+from robustops.gym.seed import build_seed
 
 BUILDERS = {"teams": teams_world.build, "drive": drive_world.build}
 FOLDER = "application/vnd.google-apps.folder"

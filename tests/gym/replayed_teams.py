@@ -13,7 +13,7 @@ from recorded_teams import TOKEN, RecordedCall, RecordedRun, Seed, as_json, fill
 from robustops.gym.clock import VirtualClock
 from robustops.gym.comparison import extract_value
 from robustops.gym.engine import Engine
-from robustops.gym.seeds import build_seed
+from robustops.gym.seed import build_seed
 from robustops.gym.toolbox import Toolbox
 
 # What the server draws: hexadecimal ids with or without a prefix, UUIDs, pairs of them, milliseconds.

@@ -5,7 +5,7 @@ from small_csm import SEED
 
 from robustops.gym.database import Database
 from robustops.gym.domains import load_domain
-from robustops.gym.seeds import build_seed
+from robustops.gym.seed import build_seed
 
 CSM = load_domain("csm")
 GROUP = CSM.tables["user_group"]

@@ -8,7 +8,7 @@ from robustops.gym.clock import VirtualClock
 from robustops.gym.declaration import parse_domain
 from robustops.gym.engine import Engine
 from robustops.gym.operations import KINDS
-from robustops.gym.seeds import build_seed
+from robustops.gym.seed import build_seed
 from robustops.gym.toolbox import Toolbox
 
 HEADER = """

@@ -9,7 +9,8 @@ from reliability_suite import scripts, suite_root
 
 from robustops.gym.domains import load_domain, load_toolbox
 from robustops.gym.embedded import EmbeddedGym
-from robustops.gym.seeds import SeedStore, build_seed, read_seed
+from robustops.gym.seed import build_seed
+from robustops.gym.seeds import SeedStore, read_seed
 from robustops.gym.server import make_app
 
 SEEDS = SeedStore()

@@ -11,7 +11,8 @@ from robustops.gym import seeds
 from robustops.gym.database import Database
 from robustops.gym.domains import load_domain
 from robustops.gym.embedded import EmbeddedGym
-from robustops.gym.seeds import SeedStore, build_seed, statements
+from robustops.gym.seed import build_seed, statements
+from robustops.gym.seeds import SeedStore
 
 CSM = load_domain("csm")
 PRODUCT = "INSERT INTO product (product_id, name, category, lifecycle_state) VALUES "

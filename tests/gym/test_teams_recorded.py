@@ -9,7 +9,7 @@ from replayed_teams import differences, replay
 
 from robustops.gym.domains import load_toolbox
 from robustops.gym.engine import Engine
-from robustops.gym.seeds import build_seed
+from robustops.gym.seed import build_seed
 
 LEAST_AGREEMENT = 0.97
 LEAST_CHECK_AGREEMENT = 0.90
