@@ -24,7 +24,6 @@ class MicroBatch:
     here; `num_trained`: how many they are. `layout`: of the one row, where prefixes are shared."""
 
     token_ids_NT: Tensor
-    is_token_NT: Tensor
     is_trained_NT: Tensor
     logp_rollout_NT: Tensor
     advantage_NT: Tensor
@@ -63,7 +62,6 @@ def micro_batch(trajectories: Sequence[Trajectory], indices: Sequence[int], *, p
 
     return MicroBatch(
         token_ids_NT=padded([row.token_ids_T for row in rows], pad_id),
-        is_token_NT=padded([torch.ones(row.num_tokens, dtype=torch.bool) for row in rows]),
         is_trained_NT=padded([row.is_trained_T for row in rows]),
         logp_rollout_NT=padded([row.logp_rollout_T for row in rows]),
         advantage_NT=padded([row.advantage_T for row in rows]),
@@ -85,7 +83,6 @@ def empty_micro_batch(pad_id: int) -> MicroBatch:
     nothing_NT = torch.zeros_like(token_ids_NT)
     return MicroBatch(
         token_ids_NT=token_ids_NT,
-        is_token_NT=nothing_NT.bool(),
         is_trained_NT=nothing_NT.bool(),
         logp_rollout_NT=nothing_NT.float(),
         advantage_NT=nothing_NT.float(),
@@ -172,10 +169,8 @@ def _packed(trajectories: Sequence[Trajectory], part: Sequence[Family]) -> Micro
     def row_of(name: str) -> Tensor:
         return torch.cat([getattr(row, name)[cut] for row, cut in pieces])[None]
 
-    token_ids_NT = row_of("token_ids_T")
     return MicroBatch(
-        token_ids_NT=token_ids_NT,
-        is_token_NT=torch.ones_like(token_ids_NT, dtype=torch.bool),
+        token_ids_NT=row_of("token_ids_T"),
         is_trained_NT=row_of("is_trained_T"),
         logp_rollout_NT=row_of("logp_rollout_T"),
         advantage_NT=row_of("advantage_T"),
