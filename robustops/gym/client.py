@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from robustops.core.errors import ConfigError, GymError, GymTimeout, GymUnavailable
 from robustops.core.task import GymServer, Task, ToolSchema
+from robustops.gym.context import context_headers
 from robustops.gym.guard import LOOPBACK
 from robustops.gym.latency import Latencies
 from robustops.gym.ledger import Ledger
@@ -26,7 +27,7 @@ from robustops.gym.remote_state import Partner
 from robustops.gym.replicas import Replicas
 from robustops.gym.seed_texts import SeedText, SeedTexts
 from robustops.gym.session import Session
-from robustops.gym.transport import Pool, Timeouts, Traffic, context_headers
+from robustops.gym.transport import Pool, Timeouts, Traffic
 
 logger = logging.getLogger(__name__)
 

@@ -13,6 +13,7 @@ from robustops.core.episode import ToolResult
 from robustops.core.errors import GymError, TaskError
 from robustops.core.task import GymServer, Task, ToolSchema
 from robustops.gym.clock import VirtualClock
+from robustops.gym.context import context_headers
 from robustops.gym.domains import FOLDERS, load_toolbox
 from robustops.gym.engine import Engine, unknown_tool
 from robustops.gym.hashing import combined_digest
@@ -64,7 +65,7 @@ class EmbeddedGym:
                 f"{', '.join(self._by_server)}; use gym=http or gym=docker for it"
             )
         seed = self._seeds.from_file(toolbox.domain, Path(task.seed_root), server.seed_file)
-        context = {header_name(key): str(value) for key, value in server.context.items()}
+        context = {name.lower(): value for name, value in context_headers(server.context).items()}
         return Engine(toolbox, seed, clock, context)
 
 
@@ -119,12 +120,6 @@ class EmbeddedSession:
     async def close(self) -> None:
         for engine in self._engines.values():
             engine.close()
-
-
-def header_name(key: str) -> str:
-    """A context key as the HTTP header it becomes: stray spaces go, and `x-` is put in front where it is missing."""
-    name = key.strip().lower().replace("_", "-")
-    return name if name.startswith("x-") else f"x-{name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from gym_client import http_gym
 
 from robustops.core.errors import ConfigError
 from robustops.gym.client import HttpGym
+from robustops.gym.context import context_headers
 from robustops.gym.remote_state import new_database_id
-from robustops.gym.transport import context_headers
 
 
 async def test_a_session_shakes_hands_seeds_calls_queries_and_deletes(tmp_path):
