@@ -21,7 +21,8 @@ from analysis.paired import McNemar, PairedTable, mcnemar
 from analysis.result import p_value, percent, points, points_interval
 from robustops.agent.codec import Codec
 from robustops.agent.policy import Policy, Sampling
-from robustops.agent.scripted import FAILED, ScriptedExpert, ScriptedHasty, ScriptedNaive
+from robustops.agent.scripted import ScriptedExpert, ScriptedHasty, ScriptedNaive
+from robustops.agent.scripts import FAILED
 from robustops.compose.progress import progress
 from robustops.config.tree import SplitConfig
 from robustops.core.episode import Episode, FaultPlan

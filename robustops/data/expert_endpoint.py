@@ -16,7 +16,8 @@ from aiohttp import web
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from robustops.agent.plan import Plan
-from robustops.agent.scripted import expert_decisions, next_decision
+from robustops.agent.scripted import next_decision
+from robustops.agent.scripts import expert_decisions
 from robustops.core.task import ToolSchema
 from robustops.data.task_set import TaskSet
 from robustops.gym.listening import listen

@@ -11,7 +11,8 @@ from scripted_desk import PLAN, THROTTLED, TIMEOUT, call, play, run
 
 from robustops.agent.plan import Plan, ReadBack, Ref, Step, Value
 from robustops.agent.policy import Prompt, Sampling
-from robustops.agent.scripted import FAILED, MAX_ATTEMPTS, ScriptedExpert, ScriptedHasty, ScriptedNaive
+from robustops.agent.scripted import ScriptedExpert, ScriptedHasty, ScriptedNaive
+from robustops.agent.scripts import FAILED, MAX_ATTEMPTS
 from robustops.core.errors import PolicyError
 from robustops.core.task import ToolSchema
 

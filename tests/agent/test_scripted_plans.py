@@ -8,7 +8,7 @@ import pytest
 from scripted_desk import TIMEOUT, call, play
 
 from robustops.agent.plan import Fields, Items, Pick, Plan, ReadBack, Ref, Step, Text, Value
-from robustops.agent.scripted import FAILED
+from robustops.agent.scripts import FAILED
 
 EVENTS = {
     "summary": "Ada Berg",

@@ -17,7 +17,8 @@ from robustops.agent.api import ApiPolicy
 from robustops.agent.codec import Codec
 from robustops.agent.plan import Plan
 from robustops.agent.policy import Policy, Prompt, Sample, Sampling
-from robustops.agent.scripted import ScriptedExpert, ScriptedNaive, expert_decisions, next_decision
+from robustops.agent.scripted import ScriptedExpert, ScriptedNaive, next_decision
+from robustops.agent.scripts import expert_decisions
 from robustops.agent.views import ToolView
 from robustops.core.episode import EpisodeGroup
 from robustops.core.task import Task
