@@ -23,6 +23,7 @@ from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
+from robustops.agent.background import in_background
 from robustops.agent.outage import Outage
 from robustops.agent.policy import Prompt, Request, Sample, SampleStore, Sampling
 from robustops.agent.vllm_endpoint import ServerDown, call, shortened
@@ -197,7 +198,7 @@ class ServerPolicy:
         All who wait share its outage, so the patience ends for all of them at once.
         """
         async with server.recovery:
-            while (trouble := await asyncio.to_thread(server.trouble)) is not None:
+            while (trouble := await in_background(server.trouble)) is not None:
                 server.outage.see(trouble)
                 if self._process is not None:
                     self._process.revive()

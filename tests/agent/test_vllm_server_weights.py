@@ -99,6 +99,24 @@ def test_one_ctrl_c_ends_the_wait_for_a_server_that_is_away(servers, tmp_path):
     timer.join()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_one_ctrl_c_ends_the_wait_for_a_server_that_takes_its_time_over_the_weights(servers, tmp_path, monkeypatch):
+    answer, may_answer, answered = servers[0].answer, threading.Event(), []
+
+    def slowly(path, body):
+        if path == "/collective_rpc":
+            os.kill(os.getpid(), signal.SIGINT)
+            may_answer.wait(timeout=10)
+            answered.append(path)
+        return answer(path, body)
+
+    monkeypatch.setattr(servers[0], "answer", slowly)
+    with pytest.raises(KeyboardInterrupt):
+        load(policy_of(servers[:1], tmp_path), 1.0, 1)
+    assert answered == []
+    may_answer.set()
+
+
 def test_weights_of_a_load_that_was_given_up_do_not_pass_for_those_that_are_wanted(servers, tmp_path):
     """Its call goes on in a thread, and ends after the next weights were asked for."""
     [server] = servers[:1]
