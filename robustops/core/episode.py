@@ -190,6 +190,11 @@ class Episode:
     damage: tuple[DamagedRow, ...] | None = None
 
     @property
+    def is_spoilt(self) -> bool:
+        """The gym or the engine failed, so that it says nothing about the policy."""
+        return self.stop_reason == "infrastructure"
+
+    @property
     def generated(self) -> tuple[Turn, ...]:
         return tuple(turn for turn in self.turns if turn.generated)
 

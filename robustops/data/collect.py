@@ -160,7 +160,7 @@ class _Run:
                 self._expected -= 1
                 return
             self._folder.add(episode)
-            if episode.stop_reason != "infrastructure":
+            if not episode.is_spoilt:
                 self._episodes[case.case_id] = episode
                 self._num_solved += _is_solved(episode)
             self._report()
@@ -181,7 +181,7 @@ class _Run:
         replay = replace(setup, policy=Recorded(clean.turns))
         scouted = await scout_case(replay, task, case, turnstile, key=manifest_key(case))
         if scouted.boundary is None:
-            return scouted.clean if scouted.clean.stop_reason == "infrastructure" else None
+            return scouted.clean if scouted.clean.is_spoilt else None
         start = Start(checkpoint=scouted.boundary, verdict=scouted.clean.boundary, is_own=True)
         return await play_case(setup, task, case, injecting=injecting_from(scouted.boundary), start=start)
 

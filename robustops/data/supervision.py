@@ -93,7 +93,7 @@ def _facts(demonstration: Demonstration) -> SampleFacts:
 
 
 def _why_not(episode: Episode, spans: Sequence[MaskSpan], max_tokens: int | None) -> str | None:
-    if episode.stop_reason == "infrastructure":
+    if episode.is_spoilt:
         return f"the gym or engine failed: {episode.error_kind or 'unknown'}"
     if episode.end is None or episode.end.strict is not True:
         return "not successful: a check failed or was not scored"

@@ -86,7 +86,7 @@ class Breaker:
 
     def see(self, episode: Episode) -> None:
         """Raises GymError or PolicyError, after what failed last."""
-        if episode.stop_reason != "infrastructure":
+        if not episode.is_spoilt:
             self._num_failed = 0
             return
         self._num_failed += 1

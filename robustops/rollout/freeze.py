@@ -36,7 +36,7 @@ async def freeze(
         case = _case(task)
         turnstile = Turnstile(scheduler=scheduler, tickets=tickets, number=number)
         scouted = await scout_case(setup, task, case, turnstile, key=manifest_key(case))
-        if scouted.clean.stop_reason == "infrastructure":
+        if scouted.clean.is_spoilt:
             raise GymError(f"freeze: the clean pass of {case.case_id} failed: {scouted.clean.error}")
         if scouted.boundary is None and scouted.refused:
             raise GymError(f"freeze: {case.case_id} does not repeat: {scouted.refused[0]}")

@@ -131,7 +131,7 @@ class GroupCollector:
         if checkpoint is None:
             scouted = await scout_case(setup, task, first, turnstile, key=group_id)
             self._breaker.see(scouted.clean)
-            if scouted.clean.stop_reason == "infrastructure":
+            if scouted.clean.is_spoilt:
                 return _infrastructure(slot, scouted.clean.error, scouted.boundary)
             if scouted.boundary is None and scouted.refused:
                 return _infrastructure(slot, "; ".join(scouted.refused))
@@ -150,7 +150,7 @@ class GroupCollector:
         ]
         opening = await verify_start(setup, task, cases[0], checkpoint)
         self._breaker.see(opening)
-        if opening.stop_reason == "infrastructure":
+        if opening.is_spoilt:
             return _infrastructure(slot, opening.error, checkpoint)
         start = Start(checkpoint=checkpoint, verdict=opening.boundary)
 
@@ -161,7 +161,7 @@ class GroupCollector:
         episodes = await run_bounded(cases, member, concurrency=len(cases))
         for episode in episodes:
             self._breaker.see(episode)
-        if failed := [episode for episode in episodes if episode.stop_reason == "infrastructure"]:
+        if failed := [episode for episode in episodes if episode.is_spoilt]:
             return _infrastructure(slot, f"{len(failed)} of {len(episodes)} members: {failed[0].error}", checkpoint)
         return EpisodeGroup(
             group_id=group_id,

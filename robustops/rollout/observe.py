@@ -39,7 +39,7 @@ async def observe(setup: Setup, task: Task) -> TaskEvidence:
     async with setup.gym.open(task) as session:
         tools = selected_tools(task, session.tools)
         episode = await play_in(session, setup, task, Case(task_id=task.task_id, tool_mode=task.tool_mode), hooks=watch)
-    if episode.stop_reason == "infrastructure":
+    if episode.is_spoilt:
         raise GymError(f"labels: the clean pass of {task.task_id} failed: {episode.error}")
     seen = tuple(ToolEvidence(tool=tool, replies=tuple(watch.shapes.get(tool.name, ()))) for tool in tools)
     return TaskEvidence(task=task, tools=seen)

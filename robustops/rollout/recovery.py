@@ -50,7 +50,7 @@ async def scout_case(setup: Setup, task: Task, case: Case, turnstile: Turnstile,
     async def body() -> Episode:
         async with setup.gym.open(task) as session:
             clean = await play_in(session, setup, task, case, hooks=scout, member=CLEAN_PASS)
-            if clean.stop_reason != "infrastructure":
+            if not clean.is_spoilt:
                 await turnstile.tickets.wait(turnstile.number)
                 struck.extend(await _choose(session, scout, turnstile.scheduler, task, key, refused))
             return clean

@@ -88,7 +88,7 @@ class RunFolder:
 
     def done(self) -> dict[str, Episode]:
         """Finished episodes by case id. One that infrastructure ended says nothing, so it is played again."""
-        return {case_id: episode for case_id, episode in self.written().items() if not _is_spoilt(episode)}
+        return {case_id: episode for case_id, episode in self.written().items() if not episode.is_spoilt}
 
     def written(self) -> dict[str, Episode]:
         return {case_id: load_episode(line) for case_id, line in self._lines.items()}
@@ -124,10 +124,6 @@ class RunFolder:
         if is_supplement:
             identity = replace(identity, policy_mode="sampled")
         return row_of(episode, tasks[episode.case.task_id], identity, is_supplement=is_supplement)
-
-
-def _is_spoilt(episode: Episode) -> bool:
-    return episode.stop_reason == "infrastructure"
 
 
 def _source(identity: RunIdentity) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def score(episode: Episode, *, progress: ProgressKind = "gated") -> Score | None
     Source: docs/algorithms.md. Raises ValueError if boundary and end verdicts are about different checks.
     """
     start, end = episode.boundary, episode.end
-    if episode.stop_reason == "infrastructure" or start is None or end is None:
+    if episode.is_spoilt or start is None or end is None:
         return None
     if start.strict is None or end.strict is None:
         return None

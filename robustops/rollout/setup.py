@@ -76,7 +76,7 @@ async def play_case(
                     events=injecting.events,
                 )
             episode = await play_in(session, setup, task, case, start=start, hooks=hooks, member=member)
-            if audit is None or episode.stop_reason == "infrastructure":
+            if audit is None or episode.is_spoilt:
                 return episode
             return replace(episode, damage=await audit.finish(native))
 

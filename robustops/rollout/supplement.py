@@ -60,7 +60,7 @@ async def sample_again(
         assert plan is not None
         for extra in extras[case.case_id]:
             episode = written.get(extra.case_id)
-            if episode is None or episode.stop_reason == "infrastructure":
+            if episode is None or episode.is_spoilt:
                 episode = await play(extra, plan)
             if episode.faults:
                 return
@@ -70,6 +70,6 @@ async def sample_again(
 
 def _is_missed(episode: Episode | None, plan: FaultPlan | None) -> bool:
     """A planned fault that the policy walked past; an episode that infrastructure ended says nothing."""
-    if plan is None or episode is None or episode.stop_reason == "infrastructure":
+    if plan is None or episode is None or episode.is_spoilt:
         return False
     return not episode.faults
