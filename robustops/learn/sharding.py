@@ -85,10 +85,13 @@ def _mapped(value: Any) -> Any:
 
 
 def load_optimiser_state(optimiser: torch.optim.Optimizer, state: dict[str, Any]) -> None:
-    """The inverse of `optimiser_state`."""
+    """The inverse of `optimiser_state`; rates stay those of `optimiser`, so that a run may go on with another one."""
+    rates = [group["lr"] for group in optimiser.param_groups]
     parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
     spread = {number: _spread(entry, parameters[number]) for number, entry in state["state"].items()}
     optimiser.load_state_dict({**state, "state": spread})
+    for group, rate in zip(optimiser.param_groups, rates, strict=True):
+        group["lr"] = rate
 
 
 def _spread(entry: dict[str, Any], parameter: Tensor) -> dict[str, Any]:

@@ -121,6 +121,16 @@ def test_a_run_in_two_parts_equals_one_in_one(tmp_path):
         assert torch.equal(a, b)
 
 
+def test_a_run_goes_on_with_the_rate_that_it_is_given_and_the_moments_that_it_had(tmp_path):
+    """What the line about a diverged run advises."""
+    Bench(tmp_path, 1).run()
+    second = Bench(tmp_path, 2, lr=1e-5)
+    second.run()
+    [optimiser] = second.module.trainer.optimizers
+    assert [group["lr"] for group in optimiser.param_groups] == [1e-5]
+    assert {float(entry["step"]) for entry in optimiser.state.values()} == {2.0}
+
+
 def test_a_finished_run_is_not_trained_further(tmp_path):
     Bench(tmp_path, 2).run()
     again = Bench(tmp_path, 2)
