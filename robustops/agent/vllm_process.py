@@ -40,11 +40,15 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 class VllmProcess:
-    """Runs from construction to `close`, in a session of its own. What it says goes to `log_file`."""
+    """Runs from construction to `close`, in a session of its own. What it says goes to `log_file`.
+
+    Raises ConfigError where it is to compile and no compiler is here.
+    """
 
     def __init__(
         self, folder: Path, options: VllmOptions, *, name: str, log_file: Path, start_timeout_s: float = 600.0
     ) -> None:
+        check_compiler(options)
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         self._command = serve_command(folder, options, port=port, name=name)
@@ -123,8 +127,6 @@ def _die_with_parent() -> None:
 
 
 def server_environment(options: VllmOptions) -> dict[str, str]:
-    """Raises ConfigError where it is to compile and no compiler is here."""
-    check_compiler(options)
     return SERVER_ENVIRONMENT | engine_environment(is_cpu=is_cpu_build(), is_compiled=options.is_compiled)
 
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from robustops.agent.vllm_options import check_compiler
 from robustops.agent.vllm_process import serve_command, server_environment
 from robustops.compose.environment import own_temporary_folder, secret_of, tool_snapshots
 from robustops.compose.vllm_sizes import vllm_sizes
@@ -95,6 +96,7 @@ def serve_model(config: ServeConfig) -> None:
     if config.dry_run:
         print(shlex.join([*(f"{name}={value}" for name, value in environment.items()), *command]))
         return
+    check_compiler(options)
     check_port_is_free(config.host, port)
     print(f"{config.served_name}: http://{config.host}:{port}/v1, once it says that startup is complete", flush=True)
     os.execve(command[0], command, {**os.environ, **environment})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import shlex
-import shutil
 import socket
 from collections.abc import Iterator
 from itertools import pairwise
@@ -42,9 +41,15 @@ def test_a_dry_run_prints_a_command_with_all_that_training_and_chats_need(capsys
 
 @pytest.mark.vllm
 @pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
-@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
-def test_a_dry_run_says_whether_it_is_compiled_and_its_blocks(capsys, tmp_path):
+def test_a_dry_run_says_whether_it_is_compiled_and_its_blocks_and_the_compiler_may_be_elsewhere(
+    capsys, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("os.execve", lambda *command: None)
+    monkeypatch.setenv("CXX", "none-here")
+    monkeypatch.setattr("robustops.agent.vllm_options.is_cpu_build", lambda: True)
     model = ModelConfig(name="tiny", path=str(TINY), max_context_tokens=1536)
+    with pytest.raises(ConfigError, match="no C\\+\\+ compiler 'none-here' here"):
+        run(ServeConfig(do="model", model=model, compiled=True), tmp_path)
     run(ServeConfig(do="model", model=model, compiled=True, block_tokens=128, dry_run=True), tmp_path)
     words = shlex.split(capsys.readouterr().out)
     assert "--no-enforce-eager" in words
