@@ -21,6 +21,7 @@ from robustops.compose.spending import Spending
 from robustops.config import RunConfig
 from robustops.core.episode_row import EpisodeRow
 from robustops.core.errors import ConfigError, SplitError
+from robustops.core.folders import sole_writer
 from robustops.core.task import Task
 from robustops.data.collect import Collection, Counts
 from robustops.data.guidance import EXECUTION, RECOVERY, SEPARATOR, Guided
@@ -42,9 +43,10 @@ def run(config: RunConfig, folder: Path) -> None:
     config = replace(config, engine=replace(config.engine, kind=config.collection.teacher))
     scene = build_scene(config, "train")
     scene = replace(scene, tasks=shared_tasks(scene))
-    rows = asyncio.run(play(scene, scheduler, folder))
-    print(played(rows, folder), flush=True)
-    print(write_samples(scene, folder), flush=True)
+    with sole_writer(folder):
+        rows = asyncio.run(play(scene, scheduler, folder))
+        print(played(rows, folder), flush=True)
+        print(write_samples(scene, folder), flush=True)
 
 
 def shared_tasks(scene: Scene) -> dict[str, Task]:

@@ -17,6 +17,7 @@ from robustops.compose.scene import Scene, build_scene
 from robustops.config import RunConfig
 from robustops.core.episode_row import EpisodeRow
 from robustops.core.errors import ConfigError
+from robustops.core.folders import sole_writer
 from robustops.core.task import Condition, Part
 from robustops.data.paraphrase import paraphrased
 from robustops.faults.manifest import Manifest, read_manifest
@@ -48,7 +49,9 @@ def run(config: RunConfig, folder: Path) -> None:
         _arm(scene, one, folder / one.model.stage if wanted.arms else folder, has_own_faults=has_own_faults)
         for one in configs
     ]
-    for arm, rows in zip(arms, asyncio.run(play_arms(scene, arms, cases, manifest=manifest)), strict=True):
+    with sole_writer(folder):
+        found = asyncio.run(play_arms(scene, arms, cases, manifest=manifest))
+    for arm, rows in zip(arms, found, strict=True):
         print(_summary(rows, arm.folder), flush=True)
 
 

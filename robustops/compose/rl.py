@@ -18,7 +18,7 @@ from robustops.compose.fault_policy import build_training_scheduler
 from robustops.compose.progress import progress
 from robustops.compose.provenance import about
 from robustops.compose.run_identity import identity_of, weights_of
-from robustops.compose.scene import Scene, build_scene
+from robustops.compose.scene import Scene, build_scene, limits_of
 from robustops.compose.sft import EXPORT
 from robustops.compose.trainer import COMPUTE, build_devices, build_logger, lora_of
 from robustops.compose.training_engine import build_training_engine, drop_weights
@@ -62,7 +62,7 @@ def train_rl(config: RunConfig, algorithm: GrpoConfig, folder: Path) -> None:
 
     def record(slot: Slot, outcome: Outcome) -> None:
         if log is not None and isinstance(outcome, EpisodeGroup):
-            log.add(slot.slot_id, outcome)
+            log.add(slot.step, slot.slot_id, outcome)
 
     with progress("RL steps", every_note=True) as report, closing(engine, scene, folder):
         logger = build_logger(config, folder) if ranks.is_first() else None
@@ -162,12 +162,23 @@ def build_callback(
         tags=CallTags(open_id=scene.codec.call_open_id, close_id=scene.codec.call_close_id),
         probe=probe,
         folder=folder / "checkpoints",
-        settings=RlSettings(steps=algorithm.steps, is_deterministic=config.engine.deterministic),
+        settings=RlSettings(
+            steps=algorithm.steps, is_deterministic=config.engine.deterministic, played_as=played_as(config, algorithm)
+        ),
         scheduler=scheduler,
         record=record,
         report=report,
         show=show,
         on_batch=AdvantageLog(folder, scene.codec.decode).add,
+    )
+
+
+def played_as(config: RunConfig, algorithm: GrpoConfig) -> str:
+    """What a group is played by beside weights, tasks and faults."""
+    limits = limits_of(config)
+    return (
+        f"temperature {algorithm.temperature:g}, {algorithm.group_size} a group, {limits.max_turns} turns of "
+        f"{limits.max_tokens_per_turn} tokens, {limits.max_context_tokens} less {limits.reserve_tokens} in all"
     )
 
 

@@ -52,11 +52,13 @@ class RlSettings:
 
     The groups of a step that was interrupted are then played again from the journal's samples, batch by batch: were
     finished ones left out, the others would be sampled in smaller batches, and the last bits would differ.
+    `played_as`: names the settings that groups are played by; a journal of other ones is dropped.
     """
 
     steps: int
     save_every_steps: int = 1
     is_deterministic: bool = False
+    played_as: str = ""
 
 
 @dataclass(slots=True)
@@ -153,7 +155,8 @@ class RolloutCallback(pl.Callback):
 
     async def _roll_out(self, step: int, fingerprint: str) -> _RolledOut:
         assert self._policy is not None
-        journal = StepJournal(self._folder, step, fingerprint, has_groups=not self._settings.is_deterministic)
+        sampled_from = f"{fingerprint} {self._settings.played_as}"
+        journal = StepJournal(self._folder, step, sampled_from, has_groups=not self._settings.is_deterministic)
         if journal.num_found or journal.found:
             found = (len(journal.found), journal.num_found)
             log.info("step %d: %d groups and %d turns were sampled before the interruption", step, *found)
@@ -197,7 +200,8 @@ class RolloutCallback(pl.Callback):
         metrics["rollout/tokens_per_s"] = self._timing.num_new_tokens / max(rollout_s, 1e-9)
         if update is not None:
             metrics |= update.metrics()
-            metrics["train/tokens_per_s"] = update.sums.num_tokens / max(train_s, 1e-9)
+            num_tokens = update.sums.num_tokens * pl_module.settings.ppo_epochs
+            metrics["train/tokens_per_s"] = num_tokens / max(train_s, 1e-9)
         metrics["train/weight_version"] = pl_module.num_updates
         metrics["train/peak_memory_mib"] = peak_memory_mib(pl_module.device)
         self.history.append(metrics)

@@ -58,8 +58,9 @@ def save_state(folder: Path, step: int, state: Mapping[str, Any]) -> Path:
     except (OSError, RuntimeError) as error:
         if isinstance(error.__context__, KeyboardInterrupt):  # torch then still ends its file, in vain
             raise error.__context__ from None
+        cause = error.__context__ if isinstance(error.__context__, OSError) else error
         raise TableError(
-            f"{path}: the checkpoint could not be written ({error}); free disk space and run the same command again"
+            f"{path}: the checkpoint could not be written ({cause}); free disk space and run the same command again"
         ) from error
     finally:
         partial.unlink(missing_ok=True)

@@ -35,8 +35,8 @@ _HEADER = {"kind": "header", "version": 1}
 class StepJournal:
     """A SampleStore, and the finished groups of one step by slot id in `found`.
 
-    `weights`: fingerprint of the weights that are sampled from. `has_groups`: False keeps samples only, so that a
-    resumed run plays every group again from them.
+    `weights`: names the weights, and whatever else its samples and groups depend on. `has_groups`: False keeps samples
+    only, so that a resumed run plays every group again from them.
     """
 
     def __init__(self, folder: Path, step: int, weights: str, *, has_groups: bool = True) -> None:
@@ -90,7 +90,11 @@ class StepJournal:
                 self._take(record)
             return end
         if records:
-            log.warning("%s was sampled from other weights; its %d records are dropped", self._path, len(records) - 1)
+            log.warning(
+                "%s was sampled from other weights or with other settings; its %d records are dropped",
+                self._path,
+                len(records) - 1,
+            )
         self._path.unlink(missing_ok=True)
         self._end = 0
         self._append(header, is_synced=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lightning.pytorch.loggers import Logger
 
+from robustops.core.errors import ConfigError
 from robustops.learn.callbacks import RolloutCallback
 from robustops.learn.checkpoint import load_latest
 from robustops.learn.fit import Devices, fit
@@ -29,7 +30,12 @@ def run_grpo(
     if saved is not None:
         saved.require("sampler")
         callback.resume(module, saved)
-    if callback.first_step >= steps:
+    if callback.first_step > steps:
+        raise ConfigError(
+            f"algorithm.steps: got {steps}, and {callback.first_step} are done in {folder}; "
+            f"expected at least {callback.first_step}, or another run.dir"
+        )
+    if callback.first_step == steps:
         return
     fit(
         module,

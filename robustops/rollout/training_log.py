@@ -1,10 +1,12 @@
 """What training sampled, in the same files as an evaluation: groups in as they finish, rows and trajectories out.
 
-A line per episode, named by its slot and member, so that a group which a resumed run hands over again is written once.
+A line per episode, named by its step, slot and member. A group that a resumed run adds again stands there once.
 """
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -12,8 +14,9 @@ from typing import Any
 
 from robustops.core.episode import EpisodeGroup
 from robustops.core.episode_row import EpisodeRow, write_episodes
+from robustops.core.errors import TableError
 from robustops.core.files import SCHEMA_VERSION, cut_unfinished_line, write_json
-from robustops.core.json_lines import append_line, read_lines
+from robustops.core.json_lines import append_lines
 from robustops.core.task import Task
 from robustops.rollout.rows import RunIdentity, row_of
 from robustops.rollout.run_folder import ROWS, RUN, TRAJECTORIES
@@ -29,17 +32,39 @@ class TrainingLog:
         self._folder = folder
         self._identity = identity
         self._path = folder / TRAJECTORIES
-        self._written: set[tuple[str, int]] = set()
-        if self._path.is_file():
-            cut_unfinished_line(self._path)
-            self._written = {_key(line["source"]) for line in read_lines(self._path)}
+        self._is_begun = False
 
-    def add(self, slot_id: str, group: EpisodeGroup) -> None:
-        for member, episode in enumerate(group.episodes):
-            source = {"slot": slot_id, "member": member, "group": group.group_id, "run": self._identity.run}
-            if _key(source) not in self._written:
-                append_line(self._path, dump_episode(episode, source=source))
-                self._written.add(_key(source))
+    def add(self, step: int, slot_id: str, group: EpisodeGroup) -> None:
+        """Steps come in order. The first one that a process adds to is where it goes on."""
+        if not self._is_begun:
+            self._cut_from(step)
+        self._is_begun = True
+        source = {"step": step, "slot": slot_id, "group": group.group_id, "run": self._identity.run}
+        append_lines(
+            self._path,
+            (
+                dump_episode(episode, source=source | {"member": member})
+                for member, episode in enumerate(group.episodes)
+            ),
+        )
+
+    def _cut_from(self, step: int) -> None:
+        """Drop this step's lines and later ones: a resumed run adds all these groups again, those of its journal and
+        those that it plays anew, perhaps with other weights. Raises TableError for lines that do not say their step.
+        """
+        if not self._path.is_file():
+            return
+        cut_unfinished_line(self._path)
+        end = 0
+        with self._path.open("rb") as file:
+            for line in file:
+                found = json.loads(line)["source"].get("step")
+                if found is None:
+                    raise TableError(f"{self._path}: of an earlier build, without steps; begin anew in another run.dir")
+                if found >= step:
+                    break
+                end += len(line)
+        os.truncate(self._path, end)
 
     def finish(self, tasks: Mapping[str, Task], *, about: Mapping[str, Any]) -> list[EpisodeRow]:
         episodes = read_trajectories(self._path)
@@ -50,7 +75,3 @@ class TrainingLog:
         facts = {name: identity[name] for name in ("run", "model", "stage", "split", "seed", "policy_mode")}
         write_json(self._folder / RUN, {**about, "schema_version": SCHEMA_VERSION, **facts, "num_episodes": len(rows)})
         return rows
-
-
-def _key(source: Mapping[str, Any]) -> tuple[str, int]:
-    return source["slot"], source["member"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +25,8 @@ from robustops.config.tree import (
     SftConfig,
     SplitConfig,
 )
-from robustops.core.errors import ConfigError
+from robustops.core.errors import ConfigError, TableError
+from robustops.core.folders import sole_writer
 from robustops.data.paraphrase import LEVELS, paraphrased
 from robustops.rollout.evaluate import paired_cases
 
@@ -142,3 +144,9 @@ def test_a_paraphrase_holds_the_request_as_it_is_and_repeats_itself(tmp_path: Pa
     assert paraphrased(task, 2) == paraphrased(task, 2)
     with pytest.raises(ConfigError, match=r"evaluation\.paraphrase: paraphrase level 3"):
         run(configured(tmp_path, paraphrase=3), tmp_path / "run")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked there")
+def test_a_second_evaluation_in_the_folder_of_a_running_one_is_refused(tmp_path):
+    with sole_writer(tmp_path / "run"), pytest.raises(TableError, match="another run is writing there"):
+        run(configured(tmp_path), tmp_path / "run")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from robustops.compose.spending import SPEND
 from robustops.config import RunConfig, typed
 from robustops.core.errors import ConfigError, TableError
 from robustops.core.files import read_json
+from robustops.core.folders import sole_writer
 from robustops.data.formats import FORMATS
 from robustops.data.formats import read_conversations as read_format
 from robustops.data.guidance import EXECUTION, RECOVERY
@@ -70,6 +72,12 @@ def served(root: Path, scripted: Collected, tmp_path_factory: pytest.TempPathFac
         names = (f"model.api.base_url={url}", "model.api.model=expert", "collection.teacher=api")
         config = collect(folder, root, *names, *prices)
         return Collected(config=config, folder=folder, bodies=endpoint.bodies)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked there")
+def test_a_second_collection_in_the_folder_of_a_running_one_is_refused(scripted, root, tmp_path):
+    with sole_writer(tmp_path / "run"), pytest.raises(TableError, match="another run is writing there"):
+        run(configured(root), tmp_path / "run")
 
 
 def test_one_command_collects_successes_of_three_domains_clean_and_after_faults(scripted):

@@ -11,7 +11,7 @@ import torch
 from bandit import ANSWER_TOKENS, PAD, PROBE_PROMPT, BanditCollector, MirrorPolicy
 from tiny_qwen3 import tiny_model
 
-from robustops.core.errors import SyncError, TableError
+from robustops.core.errors import ConfigError, SyncError, TableError
 from robustops.learn.batch import CreditRules
 from robustops.learn.callbacks import RlSettings, RolloutCallback
 from robustops.learn.checkpoint import load_latest, save_state
@@ -31,6 +31,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWa
 STATE = ["kept", "model", "num_updates", "optimiser", "recent_rewards", "sampler", "scheduler"]
 
 
+class Killed(Exception):
+    pass
+
+
 class Scheduler:
     """Counts what it was asked to hold, as the fault scheduler does."""
 
@@ -47,7 +51,7 @@ class Scheduler:
 class Bench:
     """A tiny RL run with its parts at hand."""
 
-    def __init__(self, folder, steps, *, policy=None, collector=None, groups=2, lr=1e-3, **sampler):
+    def __init__(self, folder, steps, *, policy=None, collector=None, groups=2, lr=1e-3, played_as="", **sampler):
         self.folder, self.steps = folder, steps
         self.policy = policy or MirrorPolicy()
         self.collector = collector or BanditCollector(self.policy)
@@ -65,7 +69,7 @@ class Bench:
             tags=CallTags(open_id=258, close_id=259),
             probe=Probe(prompts=(PROBE_PROMPT,), max_diff_nats=1e-4, max_tokens=4),
             folder=folder,
-            settings=RlSettings(steps=steps),
+            settings=RlSettings(steps=steps, played_as=played_as),
             scheduler=self.scheduler,
             record=lambda slot, outcome: self.recorded.append(slot.slot_id),
             report=lambda done, total, note: self.notes.append((done, total, note)),
@@ -137,6 +141,28 @@ def test_a_finished_run_is_not_trained_further(tmp_path):
     again.run()
     assert again.policy.loaded == []
     assert again.module.num_updates == 2
+
+
+def test_fewer_steps_than_are_done_are_refused(tmp_path):
+    Bench(tmp_path, 2).run()
+    with pytest.raises(ConfigError, match=r"algorithm\.steps: got 1, and 2 are done in .*; expected at least 2"):
+        Bench(tmp_path, 1).run()
+
+
+def test_groups_that_were_played_by_other_settings_are_played_again(tmp_path):
+    first = Bench(tmp_path, 1, played_as="temperature 1")
+
+    def stop(slot):
+        if len(first.collector.played) == 3:
+            raise Killed
+
+    first.collector.on_group = stop
+    with pytest.raises(Killed):
+        first.run()
+    again = Bench(tmp_path, 1, played_as="temperature 2")
+    again.run()
+    assert again.collector.counted == []
+    assert again.collector.played[:3] == first.collector.played
 
 
 def test_a_damaged_newest_state_costs_one_step_and_its_groups_are_reused(tmp_path):

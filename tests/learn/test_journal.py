@@ -109,7 +109,7 @@ def test_records_of_other_weights_are_dropped_with_one_line(tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         assert StepJournal(tmp_path, 3, "weights-b").found == {}
     assert [record.getMessage().split(" was ")[1] for record in caplog.records] == [
-        "sampled from other weights; its 2 records are dropped"
+        "sampled from other weights or with other settings; its 2 records are dropped"
     ]
     assert StepJournal(tmp_path, 3, "weights-b").found == {}
 
