@@ -7,11 +7,18 @@ elsewhere proves that they arrived.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from robustops.agent.policy import Prompt, Sample, SampleStore, Sampling
 from robustops.agent.pump import Engine, EnginePump
-from robustops.core.errors import PolicyError
+from robustops.core.errors import ConfigError, PolicyError
+
+
+def check_model_folder(folder: Path) -> None:
+    """Raise ConfigError for a folder that is no model."""
+    if not (folder / "config.json").is_file():
+        raise ConfigError(f"model.path: no config.json in '{folder}'; give the folder of a Hugging Face model")
 
 
 class LocalEngine(Engine, Protocol):

@@ -20,11 +20,11 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
 
-from robustops.agent.engine_policy import EnginePolicy
+from robustops.agent.engine_policy import EnginePolicy, check_model_folder
 from robustops.agent.kv_batch import KvBatch
 from robustops.agent.policy import Sample, Sampling
 from robustops.agent.pump import Finished
-from robustops.core.errors import ConfigError, PolicyError, first_line
+from robustops.core.errors import PolicyError, first_line
 
 Dtype = Literal["float32", "bfloat16", "float16", "auto"]
 
@@ -53,8 +53,7 @@ def hf_policy(
     `stop_ids` end a sample and stay in it; `decode` turns sampled ids into the sample's text.
     Raises ConfigError for a missing model folder, PolicyError when the model cannot be loaded.
     """
-    if not (folder / "config.json").is_file():
-        raise ConfigError(f"model.path: no config.json in '{folder}'; give the folder of a Hugging Face model")
+    check_model_folder(folder)
     chosen = options or HfOptions()
     model = _load(folder, dtype, chosen.device or ("cuda" if torch.cuda.is_available() else "cpu"))
     engine = _HfEngine(model, stop_ids=frozenset(stop_ids), decode=decode, options=chosen)

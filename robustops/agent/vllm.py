@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from robustops.agent.engine_policy import EnginePolicy
+from robustops.agent.engine_policy import EnginePolicy, check_model_folder
 from robustops.agent.policy import Sample, Sampling
 from robustops.agent.pump import Finished
 from robustops.agent.vllm_options import (
@@ -22,7 +22,7 @@ from robustops.agent.vllm_options import (
     is_cpu_build,
 )
 from robustops.agent.vllm_worker import refresh_head
-from robustops.core.errors import ConfigError, PolicyError, first_line
+from robustops.core.errors import PolicyError, first_line
 
 # In process: a child process could not share the trainer's weights.
 _ENVIRONMENT = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_LOGGING_LEVEL": "ERROR"}
@@ -49,8 +49,7 @@ def vllm_policy(
     `stop_ids` end a sample and stay in it; `decode` turns sampled ids into the sample's text.
     Raises ConfigError for a missing model folder or compiler, PolicyError when the engine cannot start.
     """
-    if not (folder / "config.json").is_file():
-        raise ConfigError(f"model.path: no config.json in '{folder}'; give the folder of a Hugging Face model")
+    check_model_folder(folder)
     chosen = options or VllmOptions()
     llm = _start(folder, chosen, is_cpu=is_cpu_build())
     engine = VllmEngine(llm, stop_ids=stop_ids, decode=decode, can_sleep=chosen.can_sleep)

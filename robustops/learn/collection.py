@@ -81,13 +81,10 @@ async def collect_step(
                 begun.append(slot)
                 waiting.append((slot, begin(slot, known)))
             slot, playing = waiting.popleft()
-            outcome, slots = await playing, []
-            if isinstance(outcome, EpisodeGroup) and _is_accepted(sampler, slot, outcome, progress, played):
-                groups[slot.slot_id] = outcome
-                continue
-            if isinstance(outcome, Rejection):
-                sampler.reject(slot, outcome.reason)
-            if (refill := sampler.refill(slot)) is not None:
+            group, slots = _accepted(sampler, slot, await playing, progress, played), []
+            if group is not None:
+                groups[slot.slot_id] = group
+            elif (refill := sampler.refill(slot)) is not None:
                 slots = [refill]
     selected = sampler.finish(step)
     chosen = tuple(groups.pop(slot.slot_id) for slot in selected.slots)
@@ -102,10 +99,14 @@ async def collect_step(
     )
 
 
-def _is_accepted(
-    sampler: Sampler, slot: Slot, group: EpisodeGroup, progress: ProgressKind, played: list[Played]
-) -> bool:
-    scores = [score(episode, progress=progress) for episode in group.episodes]
+def _accepted(
+    sampler: Sampler, slot: Slot, outcome: Outcome, progress: ProgressKind, played: list[Played]
+) -> EpisodeGroup | None:
+    """The sampler's decision; a group is added to `played` whatever becomes of it."""
+    if isinstance(outcome, Rejection):
+        sampler.reject(slot, outcome.reason)
+        return None
+    scores = [score(episode, progress=progress) for episode in outcome.episodes]
     known = tuple(found for found in scores if found is not None)
-    played.append(Played(group=group, scores=known if len(known) == len(scores) else ()))
-    return sampler.accept(slot, scores, boundary=group.boundary).is_accepted
+    played.append(Played(group=outcome, scores=known if len(known) == len(scores) else ()))
+    return outcome if sampler.accept(slot, scores, boundary=outcome.boundary).is_accepted else None

@@ -5,7 +5,6 @@ A line per episode, named by its step, slot and member. A group that a resumed r
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -15,8 +14,8 @@ from typing import Any
 from robustops.core.episode import EpisodeGroup
 from robustops.core.episode_row import EpisodeRow, write_episodes
 from robustops.core.errors import TableError
-from robustops.core.files import SCHEMA_VERSION, cut_unfinished_line, write_json
-from robustops.core.json_lines import append_lines
+from robustops.core.files import SCHEMA_VERSION, write_json
+from robustops.core.json_lines import append_lines, read_lines
 from robustops.core.task import Task
 from robustops.rollout.rows import RunIdentity, row_of
 from robustops.rollout.run_folder import ROWS, RUN, TRAJECTORIES
@@ -54,11 +53,10 @@ class TrainingLog:
         """
         if not self._path.is_file():
             return
-        cut_unfinished_line(self._path)
         end = 0
         with self._path.open("rb") as file:
-            for line in file:
-                found = json.loads(line)["source"].get("step")
+            for line, value in zip(file, read_lines(self._path), strict=False):  # a line cut by a kill is left out
+                found = value["source"].get("step")
                 if found is None:
                     raise TableError(f"{self._path}: of an earlier build, without steps; begin anew in another run.dir")
                 if found >= step:

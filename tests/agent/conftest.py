@@ -3,12 +3,12 @@ from pathlib import Path
 
 import pytest
 from chat_folder import QWEN3_LIKE, write_chat_folder
-from engine_fixtures import tiny_folder, vllm_policies
+from engine_fixtures import tiny_folder, vllm_policies, vllm_policy
 from fake_vllm import FakeVllm
 
 from robustops.agent.codec import Codec
 
-__all__ = ["tiny_folder", "vllm_policies"]
+__all__ = ["tiny_folder", "vllm_policies", "vllm_policy"]
 
 
 @pytest.fixture(scope="module")

@@ -180,9 +180,7 @@ async def test_deterministic_results_do_not_depend_on_the_order_of_arrival(vllm_
             assert one.logprobs == two.logprobs, "bit-equal, not just close"
 
 
-def test_a_missing_folder_is_a_config_error(tmp_path, policy):
-    from robustops.agent.vllm import vllm_policy
-
+def test_a_missing_folder_is_a_config_error(tmp_path, policy, vllm_policy):
     with pytest.raises(ConfigError, match=r"model.path: no config.json in .*nowhere"):
         vllm_policy(tmp_path / "nowhere", stop_ids=(1,), decode=str)
 

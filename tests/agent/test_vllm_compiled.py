@@ -11,7 +11,13 @@ import pytest
 from tiny_qwen3 import CALL_END, IM_END, VOCAB, decode, logprobs_of, tiny_model
 
 from robustops.agent.policy import Prompt, Sampling
-from robustops.agent.vllm_options import VllmOptions, command_line, engine_arguments, engine_environment
+from robustops.agent.vllm_options import (
+    VllmOptions,
+    command_line,
+    engine_arguments,
+    engine_environment,
+    is_cpu_build,
+)
 from robustops.core.errors import ConfigError
 
 needs_vllm = pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
@@ -52,9 +58,7 @@ def test_cache_blocks_are_small_on_the_cpu_unless_asked_for():
 
 @pytest.mark.vllm
 @needs_vllm
-def test_without_a_compiler_the_setting_is_named(tiny_folder, monkeypatch):
-    from robustops.agent.vllm import is_cpu_build, vllm_policy
-
+def test_without_a_compiler_the_setting_is_named(tiny_folder, vllm_policy, monkeypatch):
     if not is_cpu_build():
         pytest.skip(CPU_ONLY)
     monkeypatch.setenv("CXX", "no-such-compiler")
@@ -66,9 +70,7 @@ def test_without_a_compiler_the_setting_is_named(tiny_folder, monkeypatch):
 @needs_vllm
 @pytest.mark.skipif(os.environ.get("ROBUSTOPS_TEST_SIZE") != "full", reason="compiling takes 10 s and more")
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
-def test_a_compiled_engine_samples_from_new_weights_and_repeats_itself(tiny_folder, monkeypatch):
-    from robustops.agent.vllm import is_cpu_build, vllm_policy
-
+def test_a_compiled_engine_samples_from_new_weights_and_repeats_itself(tiny_folder, vllm_policy, monkeypatch):
     if not is_cpu_build():
         pytest.skip(CPU_ONLY)
     monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")  # what it says is put back afterwards

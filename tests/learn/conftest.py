@@ -1,3 +1,3 @@
-from engine_fixtures import tiny_folder, vllm_policies
+from engine_fixtures import tiny_folder, vllm_policies, vllm_policy
 
-__all__ = ["tiny_folder", "vllm_policies"]
+__all__ = ["tiny_folder", "vllm_policies", "vllm_policy"]

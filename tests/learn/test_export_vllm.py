@@ -11,6 +11,7 @@ from tiny_qwen3 import CALL_END, IM_END, decode, tiny_model, write_tiny_folder
 from transformers import AutoModelForCausalLM
 
 from robustops.agent.policy import Prompt, Sampling
+from robustops.agent.vllm_options import VllmOptions
 from robustops.learn.export import export_model
 
 pytestmark = [
@@ -20,9 +21,9 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-async def test_greedy_answers_of_an_export_are_equal_in_vllm_and_transformers(tmp_path, vllm_policies, dtype):
-    from robustops.agent.vllm import VllmOptions, vllm_policy
-
+async def test_greedy_answers_of_an_export_are_equal_in_vllm_and_transformers(
+    tmp_path, vllm_policy, vllm_policies, dtype
+):
     source = write_tiny_folder(tmp_path / "source", seed=0)
     folder = export_model(tiny_model(11), tmp_path / "export", source=source, dtype=dtype)
     # fp32 compute in both, whatever the file's type: near-ties would tell nothing about the export
