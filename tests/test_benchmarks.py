@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -75,3 +80,28 @@ def test_a_phase_is_compared_pair_by_pair(part):
     assert (row["robustops_step_ms"], row["trl_step_ms"], row["step_ratio"]) == (1000, 3000, 3.0)
     assert (row["rollout_ratio"], row["train_ratio"]) == (1.5, 4.5)
     assert row["step_ratio_quartiles"] == [2.0, 4.0]
+
+
+@pytest.mark.vllm
+@pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed")
+def test_our_side_of_b9_makes_a_step_of_all_its_tokens():
+    """It plays a part of the rollouts itself, so that a change of theirs can leave it behind."""
+    sizes = (
+        "--model",
+        str(FOLDER.parent / "robustops" / "assets" / "models" / "tiny-base"),
+        "--steps",
+        "1",
+        "--words",
+        "41",
+    )
+    made = subprocess.run(
+        [sys.executable, str(FOLDER / "trl" / "grpo_ours.py"), *sizes],
+        input="\n",
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr[-2000:]
+    assert json.loads(made.stdout)["num_tokens"] == 8 * 4 * 64

@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
 
 import lightning.pytorch as pl
@@ -34,7 +36,8 @@ from grpo_data import (
 
 from robustops.agent.engine_policy import EnginePolicy
 from robustops.agent.policy import Prompt, Sampling
-from robustops.agent.vllm import VllmOptions, vllm_policy
+from robustops.agent.vllm import vllm_policy
+from robustops.agent.vllm_options import VllmOptions
 from robustops.core.episode import CheckResult, Episode, EpisodeGroup, Turn, Verdict
 from robustops.core.task import Case
 from robustops.learn.batch import CreditRules
@@ -47,7 +50,8 @@ from robustops.learn.model import load_model
 from robustops.learn.sampler import Sampler, SamplerSettings
 from robustops.learn.slot import Slot
 from robustops.learn.sync import Probe
-from robustops.rollout.groups import Journal, Outcome
+from robustops.rollout.concurrency import first_failure
+from robustops.rollout.groups import Begin, Journal
 from robustops.rollout.score import RewardWeights
 
 MAX_CONTEXT = 512
@@ -64,17 +68,17 @@ class AnswerCollector:
     def __init__(self, policy: EnginePolicy, prompt_ids: Mapping[str, tuple[int, ...]]) -> None:
         self._policy, self._prompt_ids = policy, prompt_ids
 
-    async def collect(
-        self, slots: Sequence[Slot], *, step: int, journal: Journal | None, known: Mapping[int, Outcome]
-    ) -> Sequence[Outcome]:
-        return await asyncio.gather(*(self._group(index, slot, step, journal) for index, slot in enumerate(slots)))
+    @asynccontextmanager
+    async def playing(self, *, step: int, journal: Journal) -> AsyncIterator[Begin]:
+        numbers = count()
+        async with first_failure() as tasks:
+            yield lambda slot, known: tasks.create_task(self._group(next(numbers), slot, step, journal))
 
-    async def _group(self, index: int, slot: Slot, step: int, journal: Journal | None) -> EpisodeGroup:
+    async def _group(self, number: int, slot: Slot, step: int, journal: Journal) -> EpisodeGroup:
         members = (self._episode(slot, step, member) for member in range(GROUP_SIZE))
         episodes = tuple(await asyncio.gather(*members))
         group = EpisodeGroup(group_id=slot.slot_id, condition=slot.flow, episodes=episodes)
-        if journal is not None:
-            journal(index, group)
+        journal(number, group)
         return group
 
     async def _episode(self, slot: Slot, step: int, member: int) -> Episode:
